@@ -208,8 +208,19 @@ test('svcpay propose batch proposes all rows of a file, which are paid within on
   const id = await propose(`batch ${file} --max-total 2000sat`, around);
   const run = await svcpay(paying(id, around), around);
   expect(run).toMatchObject({ exitCode: 7 });
+  expect(run.error().message).toMatch(/^1 of 2 rows were sent\. /);
   expect(confirmations(around)).toBe(1);
   const enough = await propose(`batch ${file} --max-total 3000sat`, around);
   expect(await svcpay(paying(enough, around), around)).toMatchObject({ exitCode: 0 });
   expect(confirmations(around)).toBe(3);
+});
+
+test('svcpay proposals pay reports a paid proposal after its expiry, and pays nothing more', async ({
+  around,
+}) => {
+  const id = await propose(`${adas} --expires 1h`, around);
+  expect(await svcpay(paying(id, around), around)).toMatchObject({ exitCode: 0 });
+  const late = { ...around, now: () => Date.now() + 7_200_000 };
+  expect(await svcpay(paying(id, around), late)).toMatchObject({ exitCode: 0 });
+  expect(confirmations(around)).toBe(1);
 });

@@ -2,8 +2,8 @@
 import type { Big } from 'big.js';
 import type { Transaction } from '../../api/types.js';
 import { money, type Money } from '../../formats/amount.js';
-import { Failure } from '../../formats/failure.js';
-import { latest } from '../../store/journal/payment.js';
+import { besideSubmitted, Failure } from '../../formats/failure.js';
+import { latest, mayHavePaid } from '../../store/journal/payment.js';
 import type { Instruction } from '../../wallet/instruction/instruction.js';
 import { readSendNow } from '../../wallet/instruction/send.js';
 import { methodOf } from '../../wallet/payout/payee.js';
@@ -25,8 +25,8 @@ import { aboutSwap } from '../swap/swap-words.js';
 export type WaitFlags = Pick<PaymentFlags, 'wait' | 'waitTimeout'>;
 
 /**
- * Pays all rows, and returns their transactions. What earlier rows cost is subtracted from the
- * highest total of the proposal.
+ * Pays all rows, and returns their transactions. After the expiry, only a submitted row goes on.
+ * The cost of earlier rows is subtracted from the highest total of the proposal.
  */
 export async function payRows(
   read: ReadProposal,
@@ -34,14 +34,23 @@ export async function payRows(
   context: Context,
 ): Promise<readonly Transaction[]> {
   const { id, proposal } = read;
-  checkProposal(proposal, context.now());
+  const { scope, journal } = await context.account();
+  const kept = await journal();
   const paid: Transaction[] = [];
   for (const [index, row] of proposal.rows.entries()) {
-    const maxTotal = await restOf(read, index, context);
     const ref = rowReference(id, proposal, index);
-    const document = `proposal ${id}`;
-    const given = { ...fixedFlags, ...flags, ref, maxTotal, note: row.note, document };
-    paid.push(await payRow(row, given, context));
+    const begun = await kept.find(scope, ref);
+    try {
+      if (begun === undefined || !mayHavePaid(begun)) checkProposal(proposal, context.now());
+      const maxTotal = await restOf(read, index, context);
+      const document = `proposal ${id}`;
+      const given = { ...fixedFlags, ...flags, ref, maxTotal, note: row.note, document };
+      paid.push(await payRow(row, given, context));
+    } catch (error) {
+      if (!(error instanceof Failure) || paid.length === 0) throw error;
+      const message = `${paid.length} of ${proposal.rows.length} rows were sent. ${error.message}`;
+      throw new Failure(besideSubmitted(error.kind), message, { ...error, cause: error });
+    }
   }
   return paid;
 }

@@ -1,14 +1,13 @@
-// The tables of the journal, for SQLite and for PostgreSQL. A test compares the tables of SQLite
-// and PostgreSQL. Each SQL script in this file upgrades the tables of the journal to the next
-// version, and must not change after its release.
-
+// The tables of the journal, for SQLite and for PostgreSQL. Each SQL script in this file upgrades
+// the tables of the journal to the next version, and must not change after its release.
 import type { TableGroup } from '../database/postgres-schema.js';
+import { inPostgres } from '../database/sql.js';
 
 /** The mark of a journal file: the letters `svjl`. */
 export const applicationId = 0x73766a6c;
 
-export const sqliteSteps: readonly string[] = [
-  `CREATE TABLE payments (
+/** The tables of both databases, as SQLite reads them. */
+const tables = `CREATE TABLE payments (
     id TEXT PRIMARY KEY,
     scope TEXT NOT NULL,
     account TEXT NOT NULL,
@@ -69,11 +68,6 @@ export const sqliteSteps: readonly string[] = [
     detail TEXT NOT NULL,
     PRIMARY KEY (payment_id, seq)
   ) STRICT, WITHOUT ROWID;
-  CREATE TRIGGER trail_update BEFORE UPDATE ON trail
-  BEGIN SELECT RAISE(ABORT, 'steps of a trail never change'); END;
-  CREATE TRIGGER trail_delete BEFORE DELETE ON trail
-  WHEN EXISTS (SELECT 1 FROM payments WHERE id = OLD.payment_id)
-  BEGIN SELECT RAISE(ABORT, 'steps of a trail are deleted only with their payment'); END;
 
   -- What people noted about transactions of either direction. Rows are never changed.
   CREATE TABLE notes (
@@ -85,10 +79,6 @@ export const sqliteSteps: readonly string[] = [
     note TEXT NOT NULL,
     PRIMARY KEY (scope, txn_id, seq)
   ) STRICT, WITHOUT ROWID;
-  CREATE TRIGGER notes_update BEFORE UPDATE ON notes
-  BEGIN SELECT RAISE(ABORT, 'notes never change'); END;
-  CREATE TRIGGER notes_delete BEFORE DELETE ON notes
-  BEGIN SELECT RAISE(ABORT, 'notes are never deleted'); END;
 
   -- What an account spent in each period of the limit clock: units x 10^(9 x exponent), summed.
   CREATE TABLE spending (
@@ -98,14 +88,6 @@ export const sqliteSteps: readonly string[] = [
     exponent INTEGER NOT NULL,
     units INTEGER NOT NULL,
     PRIMARY KEY (account, period, ccy, exponent)
-  ) STRICT, WITHOUT ROWID;
-
-  -- The limit clock of each account, and the clocks of machine and service at its last reading.
-  CREATE TABLE limit_clocks (
-    account TEXT PRIMARY KEY,
-    time INTEGER NOT NULL,
-    machine INTEGER NOT NULL,
-    service INTEGER
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE settlement_rates (
@@ -178,86 +160,48 @@ export const sqliteSteps: readonly string[] = [
     refused_at INTEGER,
     note TEXT,
     PRIMARY KEY (scope, id)
-  ) STRICT, WITHOUT ROWID;`,
+  ) STRICT, WITHOUT ROWID;`;
+
+export const sqliteSteps: readonly string[] = [
+  `${tables}
+
+  -- The limit clock of each account, and the clocks of machine and service at its last reading.
+  CREATE TABLE limit_clocks (
+    account TEXT PRIMARY KEY,
+    time INTEGER NOT NULL,
+    machine INTEGER NOT NULL,
+    service INTEGER
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TRIGGER trail_update BEFORE UPDATE ON trail
+  BEGIN SELECT RAISE(ABORT, 'steps of a trail never change'); END;
+  CREATE TRIGGER trail_delete BEFORE DELETE ON trail
+  WHEN EXISTS (SELECT 1 FROM payments WHERE id = OLD.payment_id)
+  BEGIN SELECT RAISE(ABORT, 'steps of a trail are deleted only with their payment'); END;
+  CREATE TRIGGER notes_update BEFORE UPDATE ON notes
+  BEGIN SELECT RAISE(ABORT, 'notes never change'); END;
+  CREATE TRIGGER notes_delete BEFORE DELETE ON notes
+  BEGIN SELECT RAISE(ABORT, 'notes are never deleted'); END;`,
 ];
 
 /**
- * The tables in PostgreSQL. In PostgreSQL, the clock of the daily limit is the clock of the
- * database. The limits of accounts in the database apply to all homes that use the database.
+ * The limits of accounts in PostgreSQL apply to all homes that use the database, and the clock of
+ * the daily limit is the clock of the database.
  */
+const limits = `
+  CREATE TABLE account_limits (
+    account TEXT PRIMARY KEY,
+    limits TEXT NOT NULL
+  ) STRICT;`;
+
 const postgresSteps: readonly string[] = [
-  `CREATE TABLE payments (
-    id TEXT COLLATE "C" PRIMARY KEY,
-    scope TEXT COLLATE "C" NOT NULL,
-    account TEXT COLLATE "C" NOT NULL,
-    ref TEXT COLLATE "C" NOT NULL,
-    ref_alike TEXT COLLATE "C" NOT NULL,
-    kind TEXT COLLATE "C" NOT NULL,
-    instruction TEXT COLLATE "C" NOT NULL,
-    digest TEXT COLLATE "C" NOT NULL,
-    idempotency_key TEXT COLLATE "C",
-    terms TEXT COLLATE "C" NOT NULL,
-    batch_run TEXT COLLATE "C",
-    batch_row TEXT COLLATE "C",
-    abandoned BIGINT NOT NULL DEFAULT 0,
-    unfinished BIGINT NOT NULL DEFAULT 1,
-    opened_at BIGINT NOT NULL,
-    updated_at BIGINT NOT NULL,
-    owner TEXT COLLATE "C",
-    lease_until BIGINT NOT NULL DEFAULT 0,
-    fence BIGINT NOT NULL DEFAULT 0,
-    last_change TEXT COLLATE "C",
-    UNIQUE (scope, ref)
-  ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01,
+  `${inPostgres(tables + limits)}
+  ALTER TABLE payments SET (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01,
     autovacuum_analyze_scale_factor = 0.01);
-  CREATE INDEX payments_unfinished ON payments (scope, opened_at) WHERE unfinished = 1;
-  CREATE INDEX payments_key ON payments (idempotency_key) WHERE idempotency_key IS NOT NULL;
-  CREATE INDEX payments_batch ON payments (scope, batch_run) WHERE batch_run IS NOT NULL;
-  CREATE INDEX payments_alike ON payments (scope, ref_alike);
-
-  CREATE TABLE attempts (
-    payment_id TEXT COLLATE "C" NOT NULL REFERENCES payments (id) ON DELETE CASCADE,
-    number BIGINT NOT NULL,
-    account TEXT COLLATE "C" NOT NULL,
-    request TEXT COLLATE "C" NOT NULL,
-    state TEXT COLLATE "C" NOT NULL,
-    outcome TEXT COLLATE "C" NOT NULL,
-    receives_ccy TEXT COLLATE "C",
-    receives_total TEXT COLLATE "C",
-    txn_id TEXT COLLATE "C",
-    txn_state TEXT COLLATE "C",
-    approved_total TEXT COLLATE "C",
-    approved_receives TEXT COLLATE "C",
-    spend_ccy TEXT COLLATE "C",
-    submitted_at BIGINT,
-    limit_time BIGINT,
-    resolution TEXT COLLATE "C",
-    PRIMARY KEY (payment_id, number)
-  ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01,
+  ALTER TABLE attempts SET (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01,
     autovacuum_analyze_scale_factor = 0.01);
-  CREATE INDEX attempts_txn ON attempts (txn_id) WHERE txn_id IS NOT NULL;
-  CREATE INDEX attempts_submitted ON attempts (account, limit_time) WHERE limit_time IS NOT NULL;
-
-  CREATE TABLE trail (
-    payment_id TEXT COLLATE "C" NOT NULL REFERENCES payments (id) ON DELETE CASCADE,
-    seq BIGINT NOT NULL,
-    attempt BIGINT,
-    at BIGINT NOT NULL,
-    step TEXT COLLATE "C" NOT NULL,
-    actor TEXT COLLATE "C",
-    detail TEXT COLLATE "C" NOT NULL,
-    PRIMARY KEY (payment_id, seq)
-  );
-
-  CREATE TABLE notes (
-    scope TEXT COLLATE "C" NOT NULL,
-    txn_id TEXT COLLATE "C" NOT NULL,
-    seq BIGINT NOT NULL,
-    at BIGINT NOT NULL,
-    actor TEXT COLLATE "C" NOT NULL,
-    note TEXT COLLATE "C" NOT NULL,
-    PRIMARY KEY (scope, txn_id, seq)
-  );
+  ALTER TABLE spending SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0,
+    autovacuum_vacuum_threshold = 10000);
 
   -- With its search path fixed, so that the deletion of a payment works on any connection.
   CREATE FUNCTION never_changed() RETURNS trigger LANGUAGE plpgsql
@@ -271,87 +215,7 @@ const postgresSteps: readonly string[] = [
   CREATE TRIGGER trail_unchanged BEFORE UPDATE OR DELETE ON trail
     FOR EACH ROW EXECUTE FUNCTION never_changed();
   CREATE TRIGGER notes_unchanged BEFORE UPDATE OR DELETE ON notes
-    FOR EACH ROW EXECUTE FUNCTION never_changed();
-
-  CREATE TABLE spending (
-    account TEXT COLLATE "C" NOT NULL,
-    period BIGINT NOT NULL,
-    ccy TEXT COLLATE "C" NOT NULL,
-    exponent BIGINT NOT NULL,
-    units BIGINT NOT NULL,
-    PRIMARY KEY (account, period, ccy, exponent)
-  ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
-
-  CREATE TABLE account_limits (
-    account TEXT COLLATE "C" PRIMARY KEY,
-    limits TEXT COLLATE "C" NOT NULL
-  );
-
-  CREATE TABLE settlement_rates (
-    scope TEXT COLLATE "C" NOT NULL,
-    txn_id TEXT COLLATE "C" NOT NULL,
-    kept_at BIGINT NOT NULL,
-    settled_at BIGINT,
-    fiat TEXT COLLATE "C" NOT NULL,
-    rates TEXT COLLATE "C" NOT NULL,
-    PRIMARY KEY (scope, txn_id)
-  );
-
-  CREATE TABLE book_entries (
-    scope TEXT COLLATE "C" NOT NULL,
-    id TEXT COLLATE "C" NOT NULL,
-    ccy TEXT COLLATE "C" NOT NULL,
-    amount TEXT COLLATE "C" NOT NULL,
-    dated TEXT COLLATE "C" NOT NULL,
-    note TEXT COLLATE "C",
-    recorded_at BIGINT NOT NULL,
-    PRIMARY KEY (scope, id)
-  );
-
-  CREATE TABLE book_ties (
-    scope TEXT COLLATE "C" NOT NULL,
-    ccy TEXT COLLATE "C" NOT NULL,
-    tied_at BIGINT NOT NULL,
-    balance TEXT COLLATE "C" NOT NULL,
-    PRIMARY KEY (scope, ccy)
-  );
-
-  CREATE TABLE book_times (
-    scope TEXT COLLATE "C" NOT NULL,
-    txn_id TEXT COLLATE "C" NOT NULL,
-    settled_at BIGINT NOT NULL,
-    PRIMARY KEY (scope, txn_id)
-  );
-
-  CREATE TABLE book_accepted (
-    scope TEXT COLLATE "C" NOT NULL,
-    txn_id TEXT COLLATE "C" NOT NULL,
-    facts TEXT COLLATE "C" NOT NULL,
-    note TEXT COLLATE "C" NOT NULL,
-    accepted_at BIGINT NOT NULL,
-    accepted_by TEXT COLLATE "C" NOT NULL,
-    PRIMARY KEY (scope, txn_id, facts)
-  );
-
-  CREATE TABLE book_closes (
-    scope TEXT COLLATE "C" NOT NULL,
-    month TEXT COLLATE "C" NOT NULL,
-    zone TEXT COLLATE "C" NOT NULL,
-    sealed TEXT COLLATE "C" NOT NULL,
-    closed_at BIGINT NOT NULL,
-    closed_by TEXT COLLATE "C" NOT NULL,
-    PRIMARY KEY (scope, month)
-  );
-
-  CREATE TABLE proposals (
-    scope TEXT COLLATE "C" NOT NULL,
-    id TEXT COLLATE "C" NOT NULL,
-    digests TEXT COLLATE "C" NOT NULL,
-    text TEXT COLLATE "C" NOT NULL,
-    refused_at BIGINT,
-    note TEXT COLLATE "C",
-    PRIMARY KEY (scope, id)
-  );`,
+    FOR EACH ROW EXECUTE FUNCTION never_changed();`,
 ];
 
 export const journalPart: TableGroup = { name: 'journal', table: 'payments', steps: postgresSteps };

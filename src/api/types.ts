@@ -70,6 +70,16 @@ export type RequestDetails = {
 /** The name of a detail. */
 export type DetailName = keyof RequestDetails;
 
+/** What a response states about a party of a fiat payout (specification: kyc object). */
+export type Identity = {
+  /** `individual` or `business`. */
+  type?: string | null | undefined;
+  details?: Person | null | undefined;
+};
+
+/** The name and the address of a party, as a response states them. */
+export type Person = { [Detail in keyof Kyc['details']]?: string | null | undefined };
+
 /** One side of a transaction (specification, section Request side object). */
 export interface RequestSide {
   /** A currency code, such as `BTC`, `USDT`, `VND`. */
@@ -84,7 +94,7 @@ export interface RequestSide {
    */
   reqDetails?: RequestDetails | null | undefined;
   /** The identity of the payer or payee, only for fiat payouts. */
-  kyc?: Partial<Record<keyof Kyc, unknown>> | null | undefined;
+  kyc?: Identity | null | undefined;
   /**
    * The service fee, in the main unit of the source currency. Responses state the service fee only
    * in `sourceReq`.
@@ -130,7 +140,7 @@ export interface Transaction {
   extRefId?: string | null | undefined;
   /** The caller's note, which the recipient does not see. */
   note?: string | null | undefined;
-  sourceOfFunds?: Partial<Record<keyof SourceOfFunds, unknown>> | null | undefined;
+  sourceOfFunds?: { [Code in keyof SourceOfFunds]?: number | null | undefined } | null | undefined;
   /**
    * The number of units of the destination currency for one unit of the source currency, which is 1
    * if both sides have the same currency.
@@ -196,7 +206,7 @@ export type Account = {
   extId?: string | null | undefined;
   parentAccountId?: string | null | undefined;
   lightningAddress?: string | null | undefined;
-  kyc?: object | null | undefined;
+  kyc?: Identity | null | undefined;
   /** ISO 8601. */
   createdAt?: string | null | undefined;
 };

@@ -169,6 +169,14 @@ describe('ServiceClient field reader', () => {
     return client.transaction('t1');
   };
 
+  test('reads the identity of a party as texts', async () => {
+    const details = { legalFullName: 'Le Van A', contactNumber: 84912345678, address1: [] };
+    const { destReq } = await read({ destReq: { kyc: { type: 'individual', details } } });
+    const name: string | null | undefined = destReq.kyc?.details?.legalFullName;
+    expect(name).toBe('Le Van A');
+    expect(destReq.kyc?.details).toMatchObject({ contactNumber: '84912345678', address1: null });
+  });
+
   test.for([
     ['0.00025', 0.00025],
     ['0.00025000', 0.00025],

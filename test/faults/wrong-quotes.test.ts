@@ -102,6 +102,14 @@ const lies: readonly { what: string; command: string; makes: (view: Json) => Jso
     makes: changed('destReq', (dest) => ({ kyc: { ...Object(dest['kyc']), type: 'individual' } })),
   },
   {
+    what: 'to a person whose name is a list',
+    command: payout,
+    makes: changed('destReq', ({ kyc }) => {
+      const { type, details } = Object(kyc);
+      return { kyc: { type, details: { ...details, legalFullName: ['Mallory'] } } };
+    }),
+  },
+  {
     what: 'from another account',
     command: onchain,
     makes: (view) => ({ ...view, accountId: 'ne01-other' }),

@@ -6,13 +6,13 @@ import type * as types from '../types.js';
 import {
   currency,
   decimal,
-  fields,
   instant,
   readInPlace,
   Misread,
   misreading,
   misreadText,
   name,
+  object,
   readRows,
   required,
   rowsOf,
@@ -23,6 +23,7 @@ import {
   type FieldsOf,
   type OnUnrecognized,
 } from './readers.js';
+import { identityFields } from './transaction.js';
 
 const hourMs = 3_600_000;
 
@@ -100,7 +101,7 @@ export const accountFields = {
   extId: text,
   parentAccountId: text,
   lightningAddress: text,
-  kyc: fields,
+  kyc: object(identityFields),
   createdAt: text,
 } satisfies FieldsOf<types.Account>;
 

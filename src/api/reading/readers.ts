@@ -25,6 +25,8 @@ export class Misread extends Error {
 export interface Reader<T> {
   readonly expected: string;
   readonly read: (value: unknown) => T | undefined;
+  /** The readers of the fields, if the value is an object. */
+  readonly fields?: Readers;
 }
 
 /**
@@ -122,6 +124,16 @@ export const fields: Reader<Fields> = {
   read: (value) => (isFields(value) ? value : undefined),
 };
 
+/** Reads an object whose fields are known. */
+export const object = (within: Readers): Reader<Fields> => ({ ...fields, fields: within });
+
+/** The names of the fields and of the fields within them, such as `sourceReq` and `sourceReq.ccy`. */
+export const namesWithin = (readers: Readers, parent = ''): string[] =>
+  Object.entries(readers).flatMap(([field, { fields: inner = {} }]) => [
+    parent + field,
+    ...namesWithin(inner, `${parent}${field}.`),
+  ]);
+
 /**
  * A number from `earliestSeconds` up to `earliestMs` is an instant in seconds, and every other
  * number is an instant in milliseconds.
@@ -159,7 +171,7 @@ function isoInstant(value: string): number | undefined {
 }
 
 /**
- * Converts the fields of an object in place. An unrecognized value becomes null, and is in the
+ * Converts the fields of an object in place, with the objects in it. An unrecognized value becomes null, and is in the
  * result.
  */
 export function readInPlace(of: Fields, readers: Readers, where = ''): MisreadField[] {
@@ -167,11 +179,13 @@ export function readInPlace(of: Fields, readers: Readers, where = ''): MisreadFi
   for (const [field, reader] of Object.entries(readers)) {
     const value = of[field];
     if (value === undefined || value === null) continue;
+    const path = where + field;
     const read = reader.read(value);
+    if (reader.fields !== undefined && isFields(read))
+      misread.push(...readInPlace(read, reader.fields, `${path}.`));
     if (read === value) continue;
     of[field] = read ?? null;
-    const { expected } = reader;
-    if (read === undefined) misread.push({ path: where + field, value, expected });
+    if (read === undefined) misread.push({ path, value, expected: reader.expected });
   }
   return misread;
 }

@@ -3,11 +3,13 @@
 import { isFields, type Fields } from '../../formats/unknown.js';
 import {
   misread,
-  type MisreadField,
+  type Identity,
   type ListedTransaction,
   type Pagination,
+  type Person,
   type RequestDetails,
   type RequestSide,
+  type SourceOfFunds,
   type Transaction,
   type TransactionPage,
 } from '../types.js';
@@ -15,13 +17,13 @@ import {
   count,
   currency,
   decimal,
-  fields,
   flag,
   instant,
   readInPlace,
   misreading,
   misreadText,
   name,
+  object,
   required,
   rowsOf,
   text,
@@ -34,25 +36,6 @@ import {
   type Reader,
   type Readers,
 } from './readers.js';
-
-/**
- * The fields of a transaction's side, each with its reader. The option `--fields` accepts the field
- * names of both sides of a transaction, the source and the destination.
- */
-export const sideFields = {
-  ccy: currency,
-  method: text,
-  amtRequested: decimal,
-  amtSettled: decimal,
-  reqDetails: fields,
-  kyc: fields,
-  servicepayFees: decimal,
-  networkFees: decimal,
-  reqStatus: textOrNumber,
-  expiresAt: instant,
-  createAt: instant,
-  updatedAt: instant,
-} satisfies FieldsOf<RequestSide>;
 
 /** The fields within `reqDetails`, each with its reader. */
 export const detailFields = {
@@ -74,6 +57,36 @@ export const detailFields = {
   requiredConfirmations: count,
 } satisfies FieldsOf<RequestDetails>;
 
+/** The fields within `kyc.details`, each with its reader. */
+export const personFields = {
+  legalFullName: text,
+  countryCode: text,
+  contactNumber: text,
+  address1: text,
+} satisfies FieldsOf<Person>;
+
+/** The fields within `kyc`, each with its reader. */
+export const identityFields = {
+  type: text,
+  details: object(personFields),
+} satisfies FieldsOf<Identity>;
+
+/** The fields of each side of a transaction, each with its reader. */
+export const sideFields = {
+  ccy: currency,
+  method: text,
+  amtRequested: decimal,
+  amtSettled: decimal,
+  reqDetails: object(detailFields),
+  kyc: object(identityFields),
+  servicepayFees: decimal,
+  networkFees: decimal,
+  reqStatus: textOrNumber,
+  expiresAt: instant,
+  createAt: instant,
+  updatedAt: instant,
+} satisfies FieldsOf<RequestSide>;
+
 /** Reads the details of an order as the details of a transaction. */
 export function detailsOf(details: object = {}): RequestDetails {
   const copy = { ...details };
@@ -87,50 +100,63 @@ export const deductions = [
   'deductNetworkFees',
 ] as const;
 
+/** The fields within `sourceOfFunds`, each with its reader. */
+export const codeFields = {
+  purpose: count,
+  source: count,
+  relationship: count,
+} satisfies FieldsOf<SourceOfFunds>;
+
 const names = { txnId: name, txnState: word };
-const optional = {
+const others = {
   accountId: text,
   accountDisplayName: text,
   extRefId: text,
   note: text,
-  sourceOfFunds: fields,
+  sourceOfFunds: object(codeFields),
   fxRate: decimal,
   createdAt: instant,
   deductNetworkFeesFromDest: flag,
   deductServicepayFees: flag,
   deductNetworkFees: flag,
+  sourceReq: object(sideFields),
+  destReq: object(sideFields),
 };
 
+/**
+ * The fields of a transaction, each with its reader. The option `--fields` accepts the names of
+ * these fields and of the fields within them.
+ */
 export const transactionFields = {
   ...names,
-  ...optional,
-  sourceReq: fields,
-  destReq: fields,
+  ...others,
 } satisfies FieldsOf<Transaction>;
 
-type FieldReaders = readonly { readonly field: string; readonly read: Reader<unknown>['read'] }[];
+interface FieldReader {
+  readonly field: string;
+  readonly read: Reader<unknown>['read'];
+  readonly within: readonly FieldReader[];
+}
 
-const named = (readers: Readers): FieldReaders =>
-  Object.entries(readers).map(([field, { read }]) => ({ field, read }));
+const named = (readers: Readers): readonly FieldReader[] =>
+  Object.entries(readers).map(([field, { read, fields = {} }]) => ({
+    field,
+    read,
+    within: named(fields),
+  }));
 
-const ofNames = named(names);
-const ofOptional = named(optional);
-const ofSide = named(sideFields);
-const ofDetails = named(detailFields);
+const ofTransaction = named(transactionFields);
 
 /** Whether every value of an object is in the form from the specification. */
-function isInForm(of: Fields, named: FieldReaders): boolean {
-  for (const { field, read } of named) {
+function isInForm(of: Fields, readers: readonly FieldReader[]): boolean {
+  for (const { field, read, within } of readers) {
     const value = of[field];
-    if (value !== undefined && value !== null && read(value) !== value) return false;
+    if (value === undefined || value === null) continue;
+    if (read(value) !== value) return false;
+    if (within.length > 0 && isFields(value) && !isInForm(value, within)) return false;
   }
   return true;
 }
-
-const isSide = (side: unknown): boolean =>
-  isFields(side) &&
-  isInForm(side, ofSide) &&
-  (!isFields(side['reqDetails']) || isInForm(side['reqDetails'], ofDetails));
 
 /**
  * Whether a row already has the form from the specification. For long histories, `isSpecified` is
@@ -139,10 +165,9 @@ const isSide = (side: unknown): boolean =>
 const isSpecified = (row: Fields): row is Fields & Transaction =>
   typeof row['txnId'] === 'string' &&
   typeof row['txnState'] === 'string' &&
-  isInForm(row, ofNames) &&
-  isSide(row['sourceReq']) &&
-  isSide(row['destReq']) &&
-  isInForm(row, ofOptional);
+  isFields(row['sourceReq']) &&
+  isFields(row['destReq']) &&
+  isInForm(row, ofTransaction);
 
 /**
  * Reads a transaction. The id and the state are required, and `unrecognized` reports every other
@@ -205,24 +230,14 @@ function withSides(
   unrecognized: OnUnrecognized,
 ): Transaction {
   if (isSpecified(row)) return row;
-  const fields = readInPlace(row, optional);
-  const sourceReq = side(row, 'sourceReq', fields);
-  const destReq = side(row, 'destReq', fields);
-  const txn = Object.assign(row, { txnId, txnState, sourceReq, destReq });
-  fields.map(misreadText).forEach(unrecognized);
-  return fields.length === 0 ? txn : Object.assign(txn, { [misread]: fields });
-}
-
-function side(row: Fields, path: string, unrecognized: MisreadField[]): RequestSide {
-  const value = row[path];
-  if (isFields(value)) {
-    unrecognized.push(...readInPlace(value, sideFields, `${path}.`));
-    const details = value['reqDetails'];
-    if (isFields(details))
-      unrecognized.push(...readInPlace(details, detailFields, `${path}.reqDetails.`));
-    return value;
-  }
-  if (value !== undefined && value !== null)
-    unrecognized.push({ path, value, expected: 'an object' });
-  return {};
+  const unread = readInPlace(row, others);
+  unread.map(misreadText).forEach(unrecognized);
+  const { sourceReq, destReq } = row;
+  return Object.assign(row, {
+    txnId,
+    txnState,
+    sourceReq: isFields(sourceReq) ? sourceReq : {},
+    destReq: isFields(destReq) ? destReq : {},
+    ...(unread.length > 0 && { [misread]: unread }),
+  });
 }

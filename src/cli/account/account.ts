@@ -1,5 +1,6 @@
 // Shows the account record. Specification: endpoint 3.
 import { accountFields } from '../../api/reading/objects.js';
+import { namesWithin } from '../../api/reading/readers.js';
 import type { Account } from '../../api/types.js';
 import { objectView } from '../../terminal/views/object-view.js';
 import { defineCommand, type Deps } from '../define.js';
@@ -18,7 +19,10 @@ export const account = defineCommand({
     const service = await client();
     return service.account({ accountId: id });
   },
-  view: record(objectView<Account>(Object.keys(accountFields))),
+  view: record({
+    ...objectView<Account>(Object.keys(accountFields)),
+    fields: namesWithin(accountFields),
+  }),
   adapt: async (account, { id }, { client }) =>
     objectView(Object.keys(account), id ?? (await (await client()).accountId())),
 });

@@ -1,5 +1,4 @@
 // Builds a receipt as an HTML page to print or send, in one self-contained file without scripts.
-import * as v from 'valibot';
 import type { Transaction } from '../../api/types.js';
 import { decimalsOf, formatAmount, money, type Money } from '../../formats/amount.js';
 import { ownZone } from '../../formats/calendar.js';
@@ -151,18 +150,15 @@ function worthRows({ worth }: ReceiptPageOptions, zone: string): Row[] {
   return [['Worth', `${value}${by}`]];
 }
 
-const identity = v.object({ legalFullName: v.string(), countryCode: v.optional(v.string()) });
-
 /**
  * Returns the legal names and countries of both parties, if known. If the legal name of the
  * account's owner is unknown, the receipt shows the display name of the account instead.
  */
 function partyRows({ sourceReq, destReq, accountDisplayName }: Transaction): Row[] {
   const party = (label: string, { kyc, method, reqDetails }: Transaction['sourceReq']): Row[] => {
-    const { success, output } = v.safeParse(identity, kyc?.details);
-    if (success) {
-      const { legalFullName, countryCode } = output;
-      const country = countryCode === undefined ? '' : `, ${countryName(countryCode)}`;
+    const { legalFullName, countryCode } = kyc?.details ?? {};
+    if (legalFullName) {
+      const country = countryCode ? `, ${countryName(countryCode)}` : '';
       return [[label, `${legalFullName}${country}`]];
     }
     const own = method === 'servicepay' ? accountDisplayName : reqDetails?.acctName;

@@ -1,6 +1,16 @@
 // Shows received webhook events as a line for people or a row for scripts, and the totals at the
 // end.
-import { count, fields, flag, instant, text, type FieldsOf } from '../../api/reading/readers.js';
+import {
+  count,
+  fields,
+  flag,
+  instant,
+  namesWithin,
+  object,
+  text,
+  type FieldsOf,
+} from '../../api/reading/readers.js';
+import { transactionFields } from '../../api/reading/transaction.js';
 import type { Transaction } from '../../api/types.js';
 import { counted, isGenerated } from '../../formats/text.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
@@ -10,12 +20,7 @@ import { sanitize } from '../sanitize.js';
 import type { StreamView } from '../rows/view.js';
 import type { Canvas } from '../terminal.js';
 import { clockTime } from '../time.js';
-import {
-  lineAmount,
-  nestedTransactionFields,
-  stateStyle,
-  transactionKind,
-} from './transaction-view.js';
+import { lineAmount, stateStyle, transactionKind } from './transaction-view.js';
 
 /** An event: the fields of the inbox, and the payload with the field names of the specification. */
 export interface EventRow extends Pick<
@@ -54,17 +59,12 @@ const rowFields = {
   outOfOrder: flag,
   missing: fields,
   body: text,
-  transaction: fields,
+  transaction: object(transactionFields),
   status: count,
   error: text,
 } satisfies FieldsOf<Omit<EventRow, 'answeredBy'>>;
 
-export const eventFields: readonly string[] = [
-  ...Object.keys(rowFields).flatMap((name) =>
-    name === 'transaction' ? nestedTransactionFields : name,
-  ),
-  'remarks',
-];
+export const eventFields: readonly string[] = [...namesWithin(rowFields), 'remarks'];
 
 export const eventStream: StreamView<EventRow> = {
   lines: eventLines,

@@ -1,12 +1,12 @@
 // Shows payout destinations as tables: methods, institutions and the address book.
-import { fields, text, type FieldsOf, type Readers } from '../../api/reading/readers.js';
+import { namesWithin, object, text, type FieldsOf } from '../../api/reading/readers.js';
+import { codeFields, personFields } from '../../api/reading/transaction.js';
 import type { Institution } from '../../api/types.js';
 import type { Party, Recipient } from '../../store/profile/profiles.js';
 import { countryName } from '../../formats/country.js';
 import { shortened } from '../../formats/text.js';
 import { detailLines } from '../cards/card.js';
 import type { ListView, RecordView } from '../rows/view.js';
-import { codeFields, kycFields, within } from './transaction-view.js';
 
 export interface ListedMethod {
   readonly country: string;
@@ -77,18 +77,9 @@ const listedFields = {
   institutionName: text,
   acctNum: text,
   acctName: text,
-  party: fields,
-  codes: fields,
+  party: object({ type: text, ...personFields } satisfies FieldsOf<Party>),
+  codes: object(codeFields),
 } satisfies FieldsOf<ListedContact>;
-
-const inner: Readonly<Record<string, Readers>> = {
-  party: { type: text, ...kycFields } satisfies FieldsOf<Party>,
-  codes: codeFields,
-};
-
-const contactFields: readonly string[] = Object.keys(listedFields).flatMap((name) =>
-  within(name, Object.keys(inner[name] ?? {})),
-);
 
 /** The view of the contacts. */
 export const contactList: ListView<ListedContact> = {
@@ -109,7 +100,7 @@ export const contactList: ListView<ListedContact> = {
     },
     { name: 'method', title: 'Method', value: ({ method }) => method, priority: 3 },
   ],
-  fields: contactFields,
+  fields: namesWithin(listedFields),
   quiet: ({ name }) => name,
   empty: 'You have no contacts. Add a contact',
   next: { command: 'contacts add ada ada@example.com' },

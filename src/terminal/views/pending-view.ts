@@ -3,12 +3,14 @@ import type { Big } from 'big.js';
 import {
   count,
   decimal,
-  fields,
   flag,
   instant,
+  namesWithin,
+  object,
   text,
   type FieldsOf,
 } from '../../api/reading/readers.js';
+import { transactionFields } from '../../api/reading/transaction.js';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { money, shortAmount } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/duration.js';
@@ -24,7 +26,6 @@ import {
   lineAmount,
   lineKind,
   minus,
-  nestedTransactionFields,
   partyOf,
   stateStyle,
   type RecipientOf,
@@ -56,7 +57,7 @@ export interface PendingPayment extends Pick<Payment, 'ref' | 'kind' | 'openedAt
   readonly transaction: Transaction | undefined;
 }
 
-export const pendingFields = {
+const pendingFields = {
   ref: text,
   kind: text,
   step: text,
@@ -71,7 +72,7 @@ export const pendingFields = {
   openedAt: instant,
   updatedAt: instant,
   asOf: instant,
-  transaction: fields,
+  transaction: object(transactionFields),
 } satisfies FieldsOf<PendingPayment>;
 
 const stepWords: Readonly<Record<AttemptState, string>> = {
@@ -280,7 +281,7 @@ export function pendingList(now: number, footer?: string): ListView<PendingPayme
       { name: 'txnId', title: 'Transaction', value: ({ txnId }) => txnId, only: 'rows' },
       { name: 'txnState', title: 'State', value: ({ txnState }) => txnState, only: 'rows' },
     ],
-    fields: [...Object.keys(pendingFields), ...nestedTransactionFields],
+    fields: namesWithin(pendingFields),
     quiet: ({ ref }) => ref,
     empty: 'No unfinished payments. All payments',
     next: { command: 'tx list' },

@@ -10,18 +10,14 @@ import {
 } from '../../formats/amount.js';
 import { hasLapsed, isFinal, isRetriable } from '../../formats/states.js';
 import { methodProperties } from '../../formats/rails.js';
-import type { Kyc, ListedTransaction, RequestSide, SourceOfFunds } from '../../api/types.js';
+import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { Big } from 'big.js';
 import type { ChalkInstance } from 'chalk';
 import { dateTime, shortTime } from '../time.js';
 import type { Cell, Column, ListView } from '../rows/view.js';
 import { kindOf, stateWithReason } from './state-words.js';
-import { count, text, type FieldsOf } from '../../api/reading/readers.js';
-import {
-  detailFields,
-  sideFields,
-  transactionFields as wireFields,
-} from '../../api/reading/transaction.js';
+import { namesWithin } from '../../api/reading/readers.js';
+import { transactionFields as wireFields } from '../../api/reading/transaction.js';
 
 type Sides = Pick<ListedTransaction, 'sourceReq' | 'destReq'>;
 
@@ -315,42 +311,7 @@ function feeMark(txn: ListedTransaction): string {
   return `+${number}${lineAmount(txn).endsWith(` ${unit}`) ? '' : ` ${unit}`} fee`;
 }
 
-export const kycFields = {
-  legalFullName: text,
-  countryCode: text,
-  contactNumber: text,
-  address1: text,
-} satisfies FieldsOf<Kyc['details']>;
-
-export const codeFields = {
-  purpose: count,
-  source: count,
-  relationship: count,
-} satisfies FieldsOf<SourceOfFunds>;
-
-export const within = (parent: string, names: readonly string[]): string[] => [
-  parent,
-  ...names.map((name) => `${parent}.${name}`),
-];
-
-/** The fields of objects whose content the specification does not describe. */
-const inner: Readonly<Record<string, readonly string[]>> = {
-  reqDetails: Object.keys(detailFields),
-  kyc: ['type', ...within('details', Object.keys(kycFields))],
-  sourceOfFunds: Object.keys(codeFields),
-};
-
-const namesOf = (fields: object): string[] =>
-  Object.keys(fields).flatMap((name) => within(name, inner[name] ?? []));
-
-const side = namesOf(sideFields);
-
-export const transactionFields: readonly string[] = namesOf(wireFields).flatMap((name) =>
-  name === 'sourceReq' || name === 'destReq' ? within(name, side) : name,
-);
-
-/** The names of the field `transaction` and of its inner fields, such as `transaction.txnId`. */
-export const nestedTransactionFields: readonly string[] = within('transaction', transactionFields);
+export const transactionFields: readonly string[] = namesWithin(wireFields);
 
 /**
  * The fields of a command that moves money. svcpay checks the names in `--fields` before the

@@ -4,7 +4,7 @@
 import Big from 'big.js';
 import { misreadText } from '../../api/reading/readers.js';
 import { deductions } from '../../api/reading/transaction.js';
-import { misread, type RequestSide, type Transaction } from '../../api/types.js';
+import { misread, type MisreadField, type RequestSide, type Transaction } from '../../api/types.js';
 import { decimalsOf, fixed, givenFromWire, readDecimal } from '../../formats/amount.js';
 import { lnurlTarget } from '../../formats/lnurl.js';
 import { Failure } from '../../formats/failure.js';
@@ -22,7 +22,7 @@ export function checkEcho(order: Order, answered: Transaction, account?: string)
   const txn = beforeDeduction(order, answered);
   const difference =
     accountDifference(txn, account) ??
-    misreadDifference(txn) ??
+    misreadDifference(order, txn) ??
     sideDifference('source', order.body.sourceReq, txn.sourceReq) ??
     sideDifference('destination', order.body.destReq, txn.destReq) ??
     extraTarget(order.body.sourceReq, txn.sourceReq, txn) ??
@@ -80,8 +80,12 @@ const deciding: ReadonlySet<string> = new Set([
 ]);
 
 /** Describes the first unreadable field that decides how much money goes to whom. */
-function misreadDifference(txn: Transaction): string | undefined {
-  const field = txn[misread]?.find(({ path }) => deciding.has(path.split('.').at(-1) ?? ''));
+function misreadDifference({ body }: Order, txn: Transaction): string | undefined {
+  const isDeciding = ({ path }: MisreadField): boolean =>
+    path.includes('.kyc')
+      ? body.destReq.kyc !== undefined
+      : deciding.has(path.split('.').at(-1) ?? '');
+  const field = txn[misread]?.find(isDeciding);
   return field && misreadText(field);
 }
 
@@ -232,20 +236,15 @@ const targetOf = (value: unknown): unknown =>
 
 /** Describes the difference if the response has a different payer or payee than the order. */
 function kycDifference(asked: AskedSide, given: RequestSide): string | undefined {
-  const { type, details: got } = given.kyc ?? {};
+  const { type, details = {} } = given.kyc ?? {};
   if (asked.kyc === undefined) return undefined;
-  if (
-    type != null &&
-    (typeof type !== 'string' || type.toLowerCase() !== asked.kyc.type.toLowerCase())
-  )
+  if (type != null && type.toLowerCase() !== asked.kyc.type)
     return different('kyc type', type, asked.kyc.type);
-  if (typeof got !== 'object' || got === null) return undefined;
-  for (const [field, value] of Object.entries(asked.kyc.details)) {
-    const echoed: unknown = Reflect.get(got, field);
-    if (echoed !== undefined && echoed !== null && echoed !== value)
-      return different(`kyc ${field}`, echoed, value);
-  }
-  return undefined;
+  const got: Fields = details ?? {};
+  const field = Object.entries(asked.kyc.details).find(
+    ([name, value]) => got[name] != null && got[name] !== value,
+  );
+  return field && different(`kyc ${field[0]}`, got[field[0]], field[1]);
 }
 
 /**

@@ -332,7 +332,7 @@ const fieldLines = <T extends object>(
 ): string[] =>
   detailLines(
     fieldColumns<T>(fields, columns).map((column) => ({
-      label: column.title,
+      label: column.name,
       value: cellText(cellIn(column, result)),
     })),
     canvas,

@@ -153,10 +153,9 @@ async function askSetting(
 async function keyChoices(context: Context): Promise<Choice<ConfigKey>[]> {
   const { menuLines } = await import('../../terminal/rows/table.js');
   const columns: Column<ConfigKey>[] = [
-    { name: 'name', title: '' },
+    { name: 'name' },
     {
       name: 'value',
-      title: '',
       value: (key) => readKey(key, context).value ?? '–',
       shrinks: true,
     },

@@ -99,14 +99,12 @@ export async function payeeChoices(
 const columns = (now: number): Column<KnownPayee>[] => [
   {
     name: 'name',
-    title: '',
     value: ({ name, destination }) => name || shortened(destination),
     only: 'screen',
     shrinks: true,
   },
   {
     name: 'destination',
-    title: '',
     value: ({ name, destination }) => (name === '' ? '' : shortened(destination)),
     only: 'screen',
     priority: 1,
@@ -114,7 +112,6 @@ const columns = (now: number): Column<KnownPayee>[] => [
   },
   {
     name: 'amount',
-    title: '',
     value: ({ lastAmount }) => (lastAmount === undefined ? '' : shortAmount(lastAmount)),
     only: 'screen',
     align: 'decimal',
@@ -122,7 +119,6 @@ const columns = (now: number): Column<KnownPayee>[] => [
   },
   {
     name: 'when',
-    title: '',
     value: ({ lastAt }) => (lastAt === undefined ? '' : shortTime(lastAt, now)),
     only: 'screen',
     priority: 3,

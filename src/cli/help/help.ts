@@ -44,8 +44,8 @@ async function printExitCodes(out: Output): Promise<void> {
   }
   await out.list(exitCodeRows, {
     columns: [
-      { name: 'code', title: 'Code', value: ({ code }) => code, align: 'right' },
-      { name: 'kind', title: 'Kind', value: ({ kind }) => kind, only: 'rows' },
+      { name: 'code', title: 'Code', align: 'right' },
+      { name: 'kind', only: 'rows' },
       { name: 'meaning', title: 'Meaning' },
     ],
     quiet: ({ code }) => String(code),

@@ -29,8 +29,8 @@ const ago = (seconds: number | null): string =>
 
 const consumerList: ListView<Consumer> = {
   columns: [
-    { name: 'consumer', title: 'Consumer', value: ({ consumer }) => consumer, shrinks: true },
-    { name: 'count', title: 'Waiting', value: ({ count }) => count, align: 'right' },
+    { name: 'consumer', title: 'Consumer', shrinks: true },
+    { name: 'count', title: 'Waiting', align: 'right' },
     {
       name: 'oldestSeconds',
       title: 'Oldest',

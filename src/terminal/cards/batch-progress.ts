@@ -1,12 +1,11 @@
 // Shows a running batch: its progress, its finished rows and its result.
-import { count, decimal, fields, flag, text, type FieldsOf } from '../../api/reading/readers.js';
 import { formatAmount, money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
 import { describeDuration } from '../../formats/duration.js';
 import { detailLines, heading } from './card.js';
 import { sideBySide } from '../layout.js';
 import type { Canvas } from '../terminal.js';
-import { fieldColumns } from '../rows/cell.js';
+import { fieldColumns, fieldsOf } from '../rows/cell.js';
 import type { RecordView } from '../rows/view.js';
 import type { BatchLine, BatchSummary } from './batch-view.js';
 
@@ -82,54 +81,54 @@ export const resultFields: readonly string[] = (
   'fiatRate fiatValue fiat'
 ).split(' ');
 
-const lineFields = {
-  line: count,
-  ref: text,
-  payee: text,
-  bank: text,
-  to: text,
-  amount: text,
-  from: text,
-  method: text,
-  cost: decimal,
-  fees: decimal,
-  outcome: text,
-  before: flag,
-  txnId: text,
-  txnState: text,
-  paid: decimal,
-  paidCcy: text,
-  error: text,
-  message: text,
-  next: text,
-  at: text,
-  settled: text,
-} satisfies FieldsOf<BatchLine>;
+const lineFields = fieldsOf<BatchLine>()([
+  'line',
+  'ref',
+  'payee',
+  'bank',
+  'to',
+  'amount',
+  'from',
+  'method',
+  'cost',
+  'fees',
+  'outcome',
+  'before',
+  'txnId',
+  'txnState',
+  'paid',
+  'paidCcy',
+  'error',
+  'message',
+  'next',
+  'at',
+  'settled',
+]);
 
-const summaryFields = {
-  file: text,
-  dryRun: flag,
-  rows: count,
-  paidBefore: count,
-  paid: count,
-  sent: count,
-  unknown: count,
-  failed: count,
-  notBegun: count,
-  spent: fields,
-  totals: fields,
-  cost: fields,
-  run: text,
-  lastRun: fields,
-  remarks: fields,
-  earlier: fields,
-  seal: text,
-  result: text,
-  list: fields,
-} satisfies FieldsOf<BatchSummary>;
+const summaryFields = fieldsOf<BatchSummary>()([
+  'file',
+  'dryRun',
+  'rows',
+  'paidBefore',
+  'paid',
+  'sent',
+  'unknown',
+  'failed',
+  'notBegun',
+  'spent',
+  'totals',
+  'cost',
+  'run',
+  'lastRun',
+  'remarks',
+  'earlier',
+  'seal',
+  'result',
+  'list',
+]);
 
 /** The names that `--fields` accepts: the fields of the summary and, for jsonl, of a row. */
-export const batchFields: readonly string[] = Object.keys({ ...summaryFields, ...lineFields });
+export const batchFields: readonly string[] = [...new Set([...summaryFields, ...lineFields])];
 
 /** The maximum number of failed rows on the screen. The result file contains every failed row. */
 export const shownFailures = 10;

@@ -290,9 +290,6 @@ const dayOf = (at: number): string => dateTime(at).slice(0, 10);
 const daysOf = (rows: BatchSummary['earlier']): string =>
   [...new Set(rows.map(({ at }) => dayOf(at)))].toSorted().join(', ');
 
-const paidText = ({ paid, paidCcy }: BatchLine): string =>
-  paid === null || paidCcy === null ? '' : formatAmount(money(paidCcy, paid));
-
 const costText = ({ cost, from }: BatchLine): string =>
   cost === null ? '' : formatAmount(money(from, cost));
 
@@ -307,26 +304,22 @@ function amountText({ amount }: BatchLine): string {
 }
 
 const columns = {
-  line: { title: 'Line', value: ({ line }) => line, align: 'right' },
-  payee: { title: 'Payee', value: ({ payee }) => payee },
-  bank: { title: 'Bank', value: ({ bank }) => bank, priority: 2 },
-  to: { title: 'To', value: ({ to }) => to, shrinks: true, priority: 1 },
-  amount: { title: 'Amount', value: ({ amount }) => amount, text: amountText, align: 'right' },
-  cost: { title: 'Costs about', value: ({ cost }) => cost, text: costText, align: 'right' },
-  fees: { title: 'Fee', value: ({ fees }) => fees, only: 'rows' },
-  from: { title: 'From', value: ({ from }) => from, priority: 4 },
-  method: { title: 'Method', value: ({ method }) => method, priority: 3 },
-  ref: { title: 'Reference', value: ({ ref }) => ref, priority: 5 },
-  outcome: {
-    title: 'State',
-    value: ({ outcome }) => outcome,
-    text: ({ outcome }) => outcomeWords[outcome],
-  },
-  paid: { title: 'Paid', value: ({ paid }) => paid, text: paidText, only: 'rows' },
-  paidCcy: { title: 'Currency', value: ({ paidCcy }) => paidCcy, only: 'rows' },
-  txnId: { title: 'Id', value: ({ txnId }) => txnId, only: 'rows' },
-  message: { title: 'Remark', value: ({ message }) => message, below: true, priority: 1 },
-  next: { title: 'What to do', value: ({ next }) => next, below: true, priority: 1 },
+  line: { title: 'Line', align: 'right' },
+  payee: { title: 'Payee' },
+  bank: { title: 'Bank', priority: 2 },
+  to: { title: 'To', shrinks: true, priority: 1 },
+  amount: { title: 'Amount', text: amountText, align: 'right' },
+  cost: { title: 'Costs about', text: costText, align: 'right' },
+  fees: { only: 'rows' },
+  from: { title: 'From', priority: 4 },
+  method: { title: 'Method', priority: 3 },
+  ref: { title: 'Reference', priority: 5 },
+  outcome: { title: 'State', text: ({ outcome }) => outcomeWords[outcome] },
+  paid: { only: 'rows' },
+  paidCcy: { only: 'rows' },
+  txnId: { only: 'rows' },
+  message: { title: 'Remark', below: true, priority: 1 },
+  next: { title: 'What to do', below: true, priority: 1 },
 } satisfies Readonly<Record<string, Omit<Column<BatchLine>, 'name'>>>;
 
 const listOf = (...names: (keyof typeof columns)[]): ListView<BatchLine> => ({

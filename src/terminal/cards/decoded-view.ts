@@ -1,19 +1,11 @@
 // Shows a destination decoded offline: a card for people, a column per field for scripts.
-import {
-  count,
-  fields as objects,
-  flag,
-  instant,
-  text,
-  type FieldsOf,
-} from '../../api/reading/readers.js';
 import { btcFromMsat, formatAmount, formatSats, money } from '../../formats/amount.js';
 import type { BitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import type { describeDestination } from '../../formats/describe.js';
 import type { Bip21Destination, Destination } from '../../formats/destination.js';
 import { detailLines, heading, optionalDetail, type CardDetail } from './card.js';
-import { fieldColumns } from '../rows/cell.js';
+import { fieldColumns, fieldsOf } from '../rows/cell.js';
 import type { RecordView } from '../rows/view.js';
 import { dateTime, relativeTime } from '../time.js';
 
@@ -21,36 +13,36 @@ type Described = ReturnType<typeof describeDestination>;
 type FieldName<T> = T extends object ? keyof T : never;
 
 /** The fields of decoded destinations of all kinds. */
-const fields = {
-  kind: text,
-  network: text,
-  amountMsat: text,
-  paymentHash: text,
-  payee: text,
-  description: text,
-  descriptionHash: text,
-  timestamp: count,
-  expiry: count,
-  expiresAt: instant,
-  expired: flag,
-  minFinalCltvExpiry: count,
-  features: objects,
-  routeHints: objects,
-  fallbackAddress: text,
-  unpayable: text,
-  address: text,
-  type: text,
-  checksummed: flag,
-  url: text,
-  user: text,
-  domain: text,
-  amount: text,
-  label: text,
-  message: text,
-  lightning: text,
-} satisfies FieldsOf<Record<FieldName<Described> | 'unpayable', unknown>>;
+const fields = fieldsOf<Record<FieldName<Described> | 'unpayable', unknown>>()([
+  'kind',
+  'network',
+  'amountMsat',
+  'paymentHash',
+  'payee',
+  'description',
+  'descriptionHash',
+  'timestamp',
+  'expiry',
+  'expiresAt',
+  'expired',
+  'minFinalCltvExpiry',
+  'features',
+  'routeHints',
+  'fallbackAddress',
+  'unpayable',
+  'address',
+  'type',
+  'checksummed',
+  'url',
+  'user',
+  'domain',
+  'amount',
+  'label',
+  'message',
+  'lightning',
+]);
 
-export const decodedFields: readonly string[] = Object.keys(fields);
+export const decodedFields: readonly string[] = fields;
 
 /**
  * Returns the view of a decoded destination.

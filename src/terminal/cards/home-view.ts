@@ -6,7 +6,7 @@ import type { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
 import { columnsThrough } from '../rows/cell.js';
 import { createTable } from '../rows/table.js';
-import type { Column, RecordView } from '../rows/view.js';
+import { dim, type Column, type RecordView } from '../rows/view.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 import { wrap } from '../layout.js';
@@ -148,10 +148,9 @@ function holdingsLines(
     ...columnsThrough(balanceColumns(worth), (row: Row) => row.held),
     {
       name: 'last',
-      title: '',
       value: ({ isFirst, txn }) =>
         isFirst && txn !== undefined ? `${hasBalances ? margin : ''}Last` : '',
-      style: (cell, style) => style.dim(cell),
+      style: dim,
       priority: besideBalances + 1,
     },
     ...columnsThrough(
@@ -177,20 +176,18 @@ const besideBalances = 2;
 
 /** Returns the columns of a wallet on the home screen and in `watch`. */
 export const balanceColumns = (worth: HomeMore['worth']): Column<Money>[] => [
-  { name: 'ccy', title: '' },
+  { name: 'ccy' },
   {
     name: 'balance',
-    title: '',
     value: formatNumber,
     align: 'decimal',
     style: (cell, style) => style.bold(cell),
   },
   {
     name: 'worth',
-    title: '',
     value: (held) => worthText(worth(held)),
     align: 'decimal',
-    style: (cell, style) => style.dim(cell),
+    style: dim,
     priority: 1,
   },
 ];

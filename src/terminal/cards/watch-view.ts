@@ -5,7 +5,7 @@ import type { ListedTransaction } from '../../api/types.js';
 import type { Money } from '../../formats/amount.js';
 import { isFinal } from '../../formats/states.js';
 import { createTable } from '../rows/table.js';
-import type { Column } from '../rows/view.js';
+import { dim, type Column } from '../rows/view.js';
 import type { Canvas } from '../terminal.js';
 import { oneLine, truncate } from '../layout.js';
 import { clockTime, dayTime, relativeTime } from '../time.js';
@@ -132,16 +132,14 @@ function balanceLines(
     ...balanceColumns(more.worth),
     {
       name: 'past',
-      title: '',
       value: ({ ccy }) => (unicode ? sparkline(past.get(ccy) ?? []) : ''),
       style: (cell, style) => style.cyan(cell),
       priority: 2,
     },
     {
       name: 'days',
-      title: '',
       value: ({ ccy }) => (unicode && past.has(ccy) && ccy === held[0]?.ccy ? '30 days' : ''),
-      style: (cell, style) => style.dim(cell),
+      style: dim,
       priority: 3,
     },
   ];

@@ -102,6 +102,14 @@ export const fieldColumns = <T extends object>(
 ): Column<T>[] =>
   names.map((name) => ({ name, title: name, value: (row) => cellOf(valueOf(row, name, columns)) }));
 
+/** Lists the fields of a row. The compiler reports a field that the list lacks. */
+export const fieldsOf =
+  <Row>() =>
+  <const Name extends keyof Row & string>(
+    names: readonly Name[] & ([keyof Row & string] extends [Name] ? unknown : never),
+  ): readonly Name[] =>
+    names;
+
 /**
  * Returns columns that show the value that `pick` finds in a row. If `pick` finds no value, the
  * cells are empty.

@@ -107,7 +107,10 @@ const isAmount = (text: string): boolean => /^\D{0,5}\d[\d .]* [A-Za-z]+$/u.test
  * different column. A column of numbers without units keeps the alignment of decimal points as long
  * as svcpay can omit a different column.
  */
-function widthsOf<T>({ title, align, shrinks, ...way }: Column<T>, texts: string[]): ColumnWidths {
+function widthsOf<T>(
+  { title = '', align, shrinks, ...way }: Column<T>,
+  texts: string[],
+): ColumnWidths {
   const natural = Math.max(widestOf(texts), widthOf(title));
   if (align === 'decimal') {
     const width = Math.max(widestOf(pointsAligned(texts)), widthOf(title));
@@ -179,8 +182,8 @@ function draw<T>(
     colWidths: [...widths],
     colAligns: beside.map(({ align = 'left' }) => (align === 'decimal' ? 'right' : align)),
   });
-  const hasHead = isFirst && beside.some(({ title }) => title !== '');
-  if (hasHead) table.push(beside.map(({ title }) => style.dim(title)));
+  const hasHead = isFirst && beside.some(({ title }) => title);
+  if (hasHead) table.push(beside.map(({ title = '' }) => style.dim(title)));
   const cells = beside.map((column, i) => cellsOf(column, rows, widths[i] ?? 0));
   for (const [at, row] of rows.entries())
     table.push(beside.map((column, i) => painted(column, row, style, cells[i]?.[at])));
@@ -206,7 +209,7 @@ function draw<T>(
 
 function card<T>(columns: readonly Column<T>[], row: T, canvas: Pane, isFirst: boolean): string[] {
   const facts = columns
-    .map((column) => ({ label: column.title, value: textOf(column, row) }))
+    .map((column) => ({ label: column.title ?? '', value: textOf(column, row) }))
     .filter(({ value }) => value !== '')
     .map((fact) => ({ ...fact, whole: !fact.value.includes(' ') }));
   const lines = detailLines(facts, canvas, 0);

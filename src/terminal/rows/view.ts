@@ -33,7 +33,8 @@ export type Column<T> = ColumnParts<T> &
   );
 
 interface ColumnParts<T> extends GivesWay {
-  readonly title: string;
+  /** The title above the column on a screen, by default none. */
+  readonly title?: string;
   /** Returns the text for a screen, such as a grouped amount or a relative time. */
   readonly text?: (row: T) => string;
   /** The alignment of the column. `decimal` aligns the decimal points and the units of numbers. */
@@ -48,6 +49,9 @@ interface ColumnParts<T> extends GivesWay {
   /** Colours a cell on a screen. The text of the cell must be understandable without its colour. */
   readonly style?: (cell: string, style: ChalkInstance, row: T) => string;
 }
+
+/** Draws the cells of a column dim. */
+export const dim = (cell: string, style: ChalkInstance): string => style.dim(cell);
 
 export type Rows<T> = Iterable<T> | AsyncIterable<T>;
 

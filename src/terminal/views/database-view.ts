@@ -101,13 +101,13 @@ export const verifiedList: ListView<{
   readonly differs: string;
 }> = {
   columns: [
-    { name: 'ref', title: 'Reference', value: ({ ref }) => ref, shrinks: true },
+    { name: 'ref', title: 'Reference', shrinks: true },
     {
       name: 'differs',
       title: 'What differs',
       below: true,
     },
-    { name: 'txnId', title: 'Id', value: ({ txnId }) => txnId, priority: 2, below: true },
+    { name: 'txnId', title: 'Id', priority: 2, below: true },
   ],
   quiet: ({ txnId, ref }) => txnId ?? ref,
   empty: '',

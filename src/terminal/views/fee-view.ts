@@ -50,7 +50,7 @@ export const feeList: ListView<FeeSum> = {
     amountColumn('serviceFee', 'Service fee', 4),
     amountColumn('networkFee', 'Network fee', 4),
     amountColumn('fee', 'Fees'),
-    { name: 'percent', title: '%', value: ({ percent }) => percent, align: 'right', priority: 1 },
+    { name: 'percent', title: '%', align: 'right', priority: 1 },
   ],
   quiet: ({ wallet, fee }) => `${fixed(fee)} ${wallet}`,
   empty: 'No payments in this month.',

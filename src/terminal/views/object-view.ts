@@ -56,11 +56,11 @@ const labels: Readonly<Record<string, string>> = {
  */
 function objectDetails(object: object): CardDetail[] {
   const details = fieldColumns<object>(Object.keys(object)).flatMap((column): CardDetail[] => {
-    const { title } = column;
+    const { name } = column;
     const text = shownText(cellText(cellIn(column, object)));
     if (text === '') return [];
-    const whole = typeof fieldAt(object, title) === 'string' && !text.includes(' ');
-    const label = entryOf(labels, title) ?? oneLine(inWords(title), longestLabel);
+    const whole = typeof fieldAt(object, name) === 'string' && !text.includes(' ');
+    const label = entryOf(labels, name) ?? oneLine(inWords(name), longestLabel);
     return [{ label, value: text, whole }];
   });
   return details.filter(

@@ -22,7 +22,7 @@ export const methodList: ListView<ListedMethod> = {
   columns: [
     { name: 'country', title: 'Country' },
     { name: 'countryName', title: 'Name' },
-    { name: 'ccy', title: 'Currency', value: ({ ccy }) => ccy, priority: 1 },
+    { name: 'ccy', title: 'Currency', priority: 1 },
     { name: 'method', title: 'Method' },
     {
       name: 'institutionType',
@@ -85,7 +85,7 @@ const listedFields = {
 export const contactList: ListView<ListedContact> = {
   columns: [
     { name: 'name', title: 'Name' },
-    { name: 'acctName', title: 'On the account', value: ({ acctName }) => acctName, priority: 2 },
+    { name: 'acctName', title: 'On the account', priority: 2 },
     {
       name: 'institutionCode',
       title: 'Institution',
@@ -98,7 +98,7 @@ export const contactList: ListView<ListedContact> = {
       value: ({ acctNum, destination }) => acctNum ?? destination,
       text: ({ acctNum, destination }) => shortened(acctNum ?? destination ?? ''),
     },
-    { name: 'method', title: 'Method', value: ({ method }) => method, priority: 3 },
+    { name: 'method', title: 'Method', priority: 3 },
   ],
   fields: namesWithin(listedFields),
   quiet: ({ name }) => name,

@@ -19,7 +19,7 @@ import { hasLapsed, isQuoted } from '../../formats/states.js';
 import type { AttemptState, Payment } from '../../store/journal/payment.js';
 import { commandLine, type RunGlobals } from '../next-step.js';
 import { columnsThrough } from '../rows/cell.js';
-import type { Column, ListView } from '../rows/view.js';
+import { dim, type Column, type ListView } from '../rows/view.js';
 import { shortTime } from '../time.js';
 import { confirmationsText, sendWord, uncountedWord } from './state-words.js';
 import {
@@ -205,11 +205,9 @@ function detailOf(txn: ListedTransaction, now: number): string {
     : '';
 }
 
-const dim: NonNullable<Column<object>['style']> = (cell, style) => style.dim(cell);
-
 /** Returns the columns that every screen of open payments shows. */
 export const openColumns = (now: number): Column<OpenLine>[] => [
-  { name: 'what', title: 'What', value: ({ what }) => what, priority: 4, only: 'screen' },
+  { name: 'what', title: 'What', priority: 4, only: 'screen' },
   {
     name: 'signed',
     title: 'Amount',
@@ -237,7 +235,6 @@ export const openColumns = (now: number): Column<OpenLine>[] => [
   },
   {
     name: 'detail',
-    title: '',
     style: dim,
     priority: 3,
     only: 'screen',
@@ -265,11 +262,11 @@ export function pendingList(now: number, footer?: string): ListView<PendingPayme
         value: ({ openedAt }) => new Date(openedAt).toISOString(),
         only: 'rows',
       },
-      { name: 'kind', title: 'What', value: ({ kind }) => kind, only: 'rows' },
-      { name: 'amount', title: 'Amount', value: ({ amount }) => amount, only: 'rows' },
-      { name: 'ccy', title: 'Currency', value: ({ ccy }) => ccy, only: 'rows' },
-      { name: 'step', title: 'State', value: ({ step }) => step, only: 'rows' },
-      { name: 'agreed', title: 'Approved', value: ({ agreed }) => agreed, only: 'rows' },
+      { name: 'kind', only: 'rows' },
+      { name: 'amount', only: 'rows' },
+      { name: 'ccy', only: 'rows' },
+      { name: 'step', only: 'rows' },
+      { name: 'agreed', only: 'rows' },
       ...columnsThrough(openColumns(now), (payment: PendingPayment) => paymentLine(payment, now)),
       {
         name: 'ref',
@@ -278,8 +275,8 @@ export function pendingList(now: number, footer?: string): ListView<PendingPayme
         priority: 9,
         below: true,
       },
-      { name: 'txnId', title: 'Transaction', value: ({ txnId }) => txnId, only: 'rows' },
-      { name: 'txnState', title: 'State', value: ({ txnState }) => txnState, only: 'rows' },
+      { name: 'txnId', only: 'rows' },
+      { name: 'txnState', only: 'rows' },
     ],
     fields: namesWithin(pendingFields),
     quiet: ({ ref }) => ref,
@@ -306,7 +303,7 @@ export function overdueList(now: number, run: RunGlobals): ListView<OverduePayme
   );
   const process: ListView<OverduePayment>['columns'] = [
     { name: 'host', title: 'Host', value: ({ host }) => host ?? null, priority: 8, below: true },
-    { name: 'pid', title: 'Process', value: ({ pid }) => pid ?? null, only: 'rows' },
+    { name: 'pid', value: ({ pid }) => pid ?? null, only: 'rows' },
   ];
   return { ...pending, columns: [...pending.columns, ...process] };
 }
@@ -335,7 +332,7 @@ export const resumedList: ListView<ResumedPayment> = {
       priority: 1,
       below: true,
     },
-    { name: 'exitCode', title: 'Exit', value: ({ exitCode }) => exitCode, only: 'rows' },
+    { name: 'exitCode', only: 'rows' },
     {
       name: 'txnId',
       title: 'Transaction',
@@ -343,7 +340,7 @@ export const resumedList: ListView<ResumedPayment> = {
       priority: 2,
       below: true,
     },
-    { name: 'ref', title: 'Reference', value: ({ ref }) => ref, only: 'rows' },
+    { name: 'ref', only: 'rows' },
   ],
   quiet: ({ txnId, ref }) => txnId ?? ref,
   empty: 'No unfinished payments.',

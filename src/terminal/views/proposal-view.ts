@@ -59,7 +59,7 @@ export const proposalList = (now: number): ListView<ProposalView> => ({
       value: ({ writtenAt }) => shortTime(writtenAt, now),
       only: 'screen',
     },
-    { name: 'state', title: 'State', value: ({ state }) => state, only: 'screen' },
+    { name: 'state', title: 'State', only: 'screen' },
     {
       name: 'what',
       title: 'What',

@@ -1,8 +1,8 @@
 // Shows exchange rates: a pair, its price, and the inverse.
 import type { Big } from 'big.js';
-import { decimal, text, type FieldsOf } from '../../api/reading/readers.js';
 import { fixed } from '../../formats/amount.js';
-import type { ListView } from '../rows/view.js';
+import { fieldsOf } from '../rows/cell.js';
+import { dim, type ListView } from '../rows/view.js';
 import { inverseText, rateText } from '../cards/quote-card.js';
 
 /**
@@ -16,28 +16,23 @@ export interface RateRow {
   readonly rate: Big;
 }
 
-export const rateFields = {
-  pair: text,
-  base: text,
-  quote: text,
-  rate: decimal,
-} satisfies FieldsOf<RateRow>;
+export const rateFields = fieldsOf<RateRow>()(['pair', 'base', 'quote', 'rate']);
 
 export const rateList: ListView<RateRow> = {
   columns: [
-    { name: 'pair', title: 'Pair', value: ({ pair }) => pair, priority: 1 },
-    { name: 'rate', title: 'Rate', value: ({ rate }) => rate, text: (row) => shown(row, rateText) },
+    { name: 'pair', title: 'Pair', priority: 1 },
+    { name: 'rate', title: 'Rate', text: (row) => shown(row, rateText) },
     {
       name: 'inverse',
       title: 'Inverse',
       value: () => undefined,
       text: (row) => (row.base === null ? '' : shown(row, inverseText)),
-      style: (cell, style) => style.dim(cell),
+      style: dim,
       only: 'screen',
       priority: 2,
     },
   ],
-  fields: Object.keys(rateFields),
+  fields: rateFields,
   quiet: ({ rate }) => fixed(rate),
   empty: 'The service lists no rates.',
 };

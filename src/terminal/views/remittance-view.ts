@@ -12,7 +12,7 @@ export interface Remittance {
 
 export const remittanceList: ListView<Remittance> = {
   columns: [
-    { name: 'payee', title: 'Payee', value: ({ payee }) => payee, shrinks: true },
+    { name: 'payee', title: 'Payee', shrinks: true },
     {
       name: 'amounts',
       title: 'Amount',
@@ -25,7 +25,7 @@ export const remittanceList: ListView<Remittance> = {
       align: 'right',
       priority: 1,
     },
-    { name: 'file', title: 'Page', value: ({ file }) => file, below: true, priority: 2 },
+    { name: 'file', title: 'Page', below: true, priority: 2 },
   ],
   quiet: ({ file }) => file,
   empty: 'No row of this batch is paid yet.',

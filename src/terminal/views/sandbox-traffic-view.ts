@@ -58,7 +58,7 @@ const deliveryText = ({ status, nextAttemptAt }: Delivery): string =>
 
 export const deliveryList: ListView<Delivery> = {
   columns: [
-    { name: 'id', title: 'ID', value: ({ id }) => id, align: 'right' },
+    { name: 'id', title: 'ID', align: 'right' },
     timeColumn('createdAt', 'Time', ({ createdAt }) => createdAt),
     { name: 'txnState', title: 'Event' },
     {
@@ -80,7 +80,7 @@ export const deliveryList: ListView<Delivery> = {
       priority: 1,
     },
     { name: 'lastAnswer', title: 'Last answer', value: lastAnswer, priority: 2 },
-    { name: 'txnId', title: 'Transaction', value: ({ txnId }) => txnId, priority: 9, below: true },
+    { name: 'txnId', title: 'Transaction', priority: 9, below: true },
   ],
   fields: fieldNames(deliveryAnswer),
   quiet: ({ id }) => String(id),
@@ -94,7 +94,7 @@ function lastAnswer({ attempts }: Delivery): string | number | null {
 }
 
 const faultColumns: readonly Column<Fault>[] = [
-  { name: 'id', title: 'ID', value: ({ id }) => id, align: 'right' },
+  { name: 'id', title: 'ID', align: 'right' },
   { name: 'kind', title: 'Fault' },
   { name: 'how', title: 'How', value: howText, priority: 1 },
   { name: 'strikes', title: 'Applies to', value: whereText },

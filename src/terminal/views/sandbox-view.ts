@@ -157,14 +157,14 @@ export const snapshotView = (what: 'Saved as' | 'Back at'): RecordView<Snapshot>
 
 export const minedList: ListView<Transfer> = {
   columns: [
-    { name: 'id', title: 'ID', value: ({ id }) => id, priority: 9, below: true },
+    { name: 'id', title: 'ID', priority: 9, below: true },
     { name: 'chain', title: 'Chain' },
     {
       name: 'confirmations',
       title: 'Confirmations',
       align: 'right',
     },
-    { name: 'needed', title: 'Needed', value: ({ needed }) => needed, align: 'right' },
+    { name: 'needed', title: 'Needed', align: 'right' },
   ],
   fields: fieldNames(transferAnswer),
   quiet: ({ id }) => id,

@@ -126,7 +126,6 @@ export const loginView: RecordView<Login> = {
   columns: fieldColumns(loginColumns, [
     {
       name: 'tokenExpires',
-      title: '',
       value: ({ tokenExpiresAt }) => new Date(tokenExpiresAt).toISOString(),
     },
   ]),
@@ -156,7 +155,7 @@ export const limitList: ListView<LimitRow> = {
       title: 'Rule',
       text: ({ rule }) => (rule === 'destination' ? 'may be paid' : rule),
     },
-    { name: 'ccy', title: 'Currency', value: ({ ccy }) => ccy, only: 'rows' },
+    { name: 'ccy', only: 'rows' },
     {
       name: 'limit',
       title: 'Limit',

@@ -160,8 +160,8 @@ const totalColumn = (name: 'in' | 'out' | 'fee', title: string): Column<Statemen
 export const totalList: ListView<StatementTotal> = {
   columns: [
     { name: 'ccy', title: 'Currency' },
-    { name: 'kind', title: 'Kind', value: ({ kind }) => kind, text: (row) => kindText(row) },
-    { name: 'count', title: 'Count', value: ({ count }) => count, align: 'right', priority: 1 },
+    { name: 'kind', title: 'Kind', text: (row) => kindText(row) },
+    { name: 'count', title: 'Count', align: 'right', priority: 1 },
     totalColumn('in', 'In'),
     totalColumn('out', 'Out'),
     totalColumn('fee', 'Fee'),
@@ -246,17 +246,15 @@ interface Opening {
 }
 
 const openingColumns: readonly Column<Opening>[] = [
-  { name: 'wallet', title: '', value: ({ ccy }) => ccy },
+  { name: 'wallet', value: ({ ccy }) => ccy },
   {
     name: 'kind',
-    title: '',
     value: () => 'opening, not explained by a transaction',
     priority: 1,
     below: true,
   },
   {
     name: 'amount',
-    title: '',
     value: ({ ccy, value }) => formatNumber(money(ccy, value)),
     align: 'decimal',
   },
@@ -291,8 +289,8 @@ export const entryList: ListView<RecordedEntry> = {
       text: ({ wallet, amount }) => formatNumber(money(wallet, amount)),
       align: 'right',
     },
-    { name: 'note', title: 'Note', value: ({ note }) => note, priority: 2, shrinks: true },
-    { name: 'id', title: 'Id', value: ({ id }) => id, priority: 3 },
+    { name: 'note', title: 'Note', priority: 2, shrinks: true },
+    { name: 'id', title: 'Id', priority: 3 },
   ],
   quiet: ({ id }) => id,
   empty: 'Nothing was recorded.',
@@ -331,10 +329,9 @@ interface DraftBalance {
 }
 
 const draftColumns: readonly Column<DraftBalance>[] = [
-  { name: 'wallet', title: '', value: ({ ccy }) => ccy },
+  { name: 'wallet', value: ({ ccy }) => ccy },
   {
     name: 'balances',
-    title: '',
     value: ({ ccy, opening, closing }) => {
       const [first, now] = [opening, closing].map((value) => formatNumber(money(ccy, value)));
       return `${first} at the beginning, ${now} now`;
@@ -382,8 +379,8 @@ export const changeList: ListView<Change> = {
   columns: [
     { name: 'change', title: 'Change' },
     { name: 'row', title: 'Row' },
-    { name: 'before', title: 'Before', value: ({ before }) => before, priority: 9, below: true },
-    { name: 'after', title: 'After', value: ({ after }) => after, priority: 9, below: true },
+    { name: 'before', title: 'Before', priority: 9, below: true },
+    { name: 'after', title: 'After', priority: 9, below: true },
   ],
   quiet: ({ row }) => row,
   empty: 'Nothing has changed.',

@@ -14,7 +14,7 @@ import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { Big } from 'big.js';
 import type { ChalkInstance } from 'chalk';
 import { dateTime, shortTime } from '../time.js';
-import type { Cell, Column, ListView } from '../rows/view.js';
+import { dim, type Cell, type Column, type ListView } from '../rows/view.js';
 import { kindOf, stateWithReason } from './state-words.js';
 import { namesWithin } from '../../api/reading/readers.js';
 import { transactionFields as wireFields } from '../../api/reading/transaction.js';
@@ -186,15 +186,12 @@ const exactAmounts = [
 
 const partyColumn = (recipientOf: RecipientOf): Column<ListedTransaction> => ({
   name: 'party',
-  title: '',
   value: (txn) => `${arrowOf(txn)} ${partyOf(txn, recipientOf) || railOf(txn)}`,
   only: 'screen',
   priority: 2,
   below: true,
   shrinks: 10,
 });
-
-const dim: NonNullable<Column<ListedTransaction>['style']> = (cell, style) => style.dim(cell);
 
 /**
  * Returns the view of a page of the history. `now` is the current time in epoch ms, from which a
@@ -210,7 +207,6 @@ export function transactionList(
     columns: [
       {
         name: 'time',
-        title: '',
         value: ({ createdAt }) =>
           typeof createdAt === 'number' ? new Date(createdAt).toISOString() : '',
         text: ({ createdAt }) => (typeof createdAt === 'number' ? shortTime(createdAt, now) : '–'),
@@ -222,7 +218,6 @@ export function transactionList(
       partyColumn(recipientOf),
       {
         name: 'amount',
-        title: '',
         value: lineAmount,
         align: 'decimal',
         only: 'screen',
@@ -231,7 +226,6 @@ export function transactionList(
       ...exactAmounts,
       {
         name: 'rail',
-        title: '',
         value: (txn) => railOf(txn).toLowerCase(),
         only: 'screen',
         style: dim,
@@ -239,7 +233,6 @@ export function transactionList(
       },
       {
         name: 'txnState',
-        title: '',
         text: (txn) =>
           txn.txnState === 'completed' && showsDone !== true ? '' : stateWithReason(txn),
         style: (cell, style, { txnState }) => stateStyle(txnState, style)(cell),
@@ -248,7 +241,6 @@ export function transactionList(
       },
       {
         name: 'fee',
-        title: '',
         value: feeMark,
         only: 'screen',
         style: dim,
@@ -256,7 +248,6 @@ export function transactionList(
       },
       {
         name: 'txnId',
-        title: '',
         text: ({ txnId }) => txnId.slice(0, shown),
         priority: 5,
         style: dim,

@@ -39,7 +39,7 @@ export const availableText = (wallet: Wallet): string => available(wallet)?.toFi
 
 export const walletList: ListView<Wallet> = {
   columns: [
-    { name: 'ccy', title: 'Currency', value: (wallet) => wallet.ccy },
+    { name: 'ccy', title: 'Currency' },
     amountColumn('availableBalance', 'Available', available),
     { ...amountColumn('reserved', 'Reserved', reserved), priority: 2, style: dimZero(reserved) },
     { ...amountColumn('amount', 'Total', total), priority: 1 },

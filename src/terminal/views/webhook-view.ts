@@ -10,7 +10,7 @@ import { relativeTime } from '../time.js';
 export function webhookRows(now: number): ListView<Webhook> {
   return {
     columns: [
-      { name: 'id', title: 'ID', value: ({ id }) => id, priority: 9, below: true },
+      { name: 'id', title: 'ID', priority: 9, below: true },
       { name: 'callback', title: 'Callback' },
       {
         name: 'createdAt',

@@ -244,12 +244,14 @@ describe('svcpay payout at a terminal', () => {
     await around.sandbox.clock.freeze();
     const tty = svcpayTty(['payout'], { ...around, rows: 24 });
     await choose(tty, 'Country to pay out to', 'kenya', 'Kenya');
-    await tty.waitFor('? Mobile wallet');
+    await tty.waitFor('? Amount the recipient gets, in KES');
     tty.type(escape);
     await choose(tty, 'Country to pay out to', 'vietn', 'Vietnam (VND)');
+    await answer(tty, [
+      ['Amount the recipient gets, in VND (1 BTC ≈ 2 500 000 000 VND', `500000${enter}`],
+    ]);
     await choose(tty, 'Bank', 'vietcom', 'Vietcombank (970436)');
     await answer(tty, [
-      ['Amount the recipient gets, in VND', `500000${enter}`],
       ['Account number', `0999${enter}`],
       ['Name on the account', `<${enter}`],
       ['Account number', `0123 456 789${enter}`],
@@ -263,6 +265,7 @@ describe('svcpay payout at a terminal', () => {
     tty.type(`${'\u007F'.repeat(4)}${enter}`);
     await answer(tty, [
       ["Recipient's street address", enter],
+      ['Save recipient as', `Anh A${enter}`],
       ['You, the sender:', enter],
       ...party('Your', 'Jane Roe'),
     ]);
@@ -270,12 +273,11 @@ describe('svcpay payout at a terminal', () => {
     await answer(tty, [
       ['Your phone', enter],
       ['Your street address', enter],
+      ['Save your own details', enter],
       ['Purpose of the payment', `1${enter}`],
       ['Source of the funds', `2${enter}`],
       ['Relationship to the recipient', `3${enter}`],
       ['Pay from', enter],
-      ['Save your own details', enter],
-      ['Save recipient as', `Anh A${enter}`],
     ]);
     await tty.waitFor(/To\s+LE VAN A\s+Vietnam\s/);
     await tty.waitFor(/Account\s+Vietcombank \(970436\) · 0123456789/);
@@ -381,7 +383,7 @@ describe('svcpay payout at a terminal', () => {
     folded(
       '4 of 6 · Recipient',
       '  ✓ Vietnam · bank account · within minutes',
-      '  ✓ 500 000 VND                          ✓ 970436 · 0123456789 · LE VAN A',
+      '  ✓ 500 000 VND · ≈ 20 000 sat           ✓ 970436 · 0123456789 · LE VAN A',
     );
     Object.assign(size, { columns: 60, rows: 20 });
     tty.resize(size.columns, size.rows);
@@ -392,7 +394,7 @@ describe('svcpay payout at a terminal', () => {
     folded(
       '4 of 6 · Recipient',
       '  ✓ Vietnam · bank account · within minutes',
-      '  ✓ 500 000 VND',
+      '  ✓ 500 000 VND · ≈ 20 000 sat',
       '  ✓ 970436 · 0123456789 · LE VAN A',
       '  … LE VAN A',
     );
@@ -402,14 +404,14 @@ describe('svcpay payout at a terminal', () => {
     await tty.shows("Recipient's full legal name");
     folded(
       '4 of 6 · Recipient',
-      '  ✓ Vietnam · bank account · within minutes                            ✓ 500 000 VND',
+      '  ✓ Vietnam · bank account · within minutes                            ✓ 500 000 VND · ≈ 20 000 sat',
       '  ✓ 970436 · 0123456789 · LE VAN A',
     );
     tty.type('\u0003');
     expect(await tty.exit).toBe(130);
   });
 
-  test('pays and reports an unsaved recipient if the settings are damaged', async ({ around }) => {
+  test('pays and reports unsaved codes if the settings are damaged', async ({ around }) => {
     const given = Object.entries(payoutAnswers).filter(([flag]) => !flag.startsWith('--recipient'));
     const tty = svcpayTty(['payout', '--no-wait', ...given.flat()], around);
     await answer(tty, [
@@ -418,25 +420,48 @@ describe('svcpay payout at a terminal', () => {
       ["Recipient's country", enter],
       ["Recipient's phone", enter],
       ["Recipient's street address", enter],
-      ['Pay from', enter],
       ['Save recipient as', `Anh A${enter}`],
+      ['Pay from', enter],
     ]);
     await tty.waitFor(/Pay 0\.00020100 BTC/);
     writeFileSync(join(around.home, 'config.json'), '{ damaged');
     tty.type(`y${enter}`);
     expect(await tty.ended).toBe(0);
     expect(tty.text()).toContain('Not saved: ');
-    expect(tty.text()).not.toContain('Saved in your address book');
   });
 
-  test('creates no transaction if Ctrl-C interrupts a question', async ({ around }) => {
+  test('keeps the answers of a wizard that Ctrl-C interrupts, and continues with the next question', async ({
+    around,
+  }) => {
     const tty = svcpayTty(['payout'], around);
     await choose(tty, 'Country to pay out to', 'vietn', 'Vietnam (VND)');
+    await answer(tty, [['Amount the recipient gets', `500000${enter}`]]);
     await choose(tty, 'Bank', 'vietcom', 'Vietcombank (970436)');
-    await tty.waitFor('? Amount the recipient gets');
+    await answer(tty, [
+      ['Account number', `0123456789${enter}`],
+      ['Name on the account', `LE VAN A${enter}`],
+    ]);
+    await tty.waitFor('? The recipient:');
     tty.type('\u0003');
     expect(await tty.ended).toBe(130);
+    expect(tty.text()).toContain('Your answers are kept. Continue: svcpay payout');
     expect(createRequests(around.sandbox)).toHaveLength(0);
+
+    const next = svcpayTty(['payout'], around);
+    await answer(next, [
+      ['Continue the payout to LE VAN A, 500 000 VND?', enter],
+      ['The recipient:', escape],
+    ]);
+    expect(await next.ended).toBe(9);
+    const last = svcpayTty(['payout'], around);
+    await answer(last, [['Continue the payout to LE VAN A', `\u001B[B${enter}`]]);
+    await last.waitFor('? Country to pay out to');
+    last.type('\u0003');
+    expect(await last.ended).toBe(130);
+    const fresh = svcpayTty(['payout'], around);
+    await fresh.waitFor('? Country to pay out to');
+    fresh.type('\u0003');
+    expect(await fresh.ended).toBe(130);
   });
 
   test('sends no confirmation of the payout if the person declines', async ({ around }) => {

@@ -1,6 +1,6 @@
 // Collects the known answers of a payout from flags, address book and profile. The wizard asks for
 // the missing answers.
-import { parseAmount, type Money } from '../../formats/amount.js';
+import { formatAmount, parseAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import {
   notAContact,
@@ -21,14 +21,15 @@ import {
 } from '../../wallet/payout/methods.js';
 import type { ValuesOf } from '../values.js';
 import {
+  answerOptions,
   destinationOptions,
   givenFlags,
-  type answerOptions,
   type Destination,
   type DestinationFlags,
   type PayoutAnswers,
 } from './payout-options.js';
 import { clip } from '../../formats/text.js';
+import { entryOf } from '../../formats/unknown.js';
 
 /**
  * The person's answers to the questions of a payout. An answer is undefined if svcpay does not know
@@ -43,9 +44,6 @@ export interface Draft
   readonly chosen?: string | undefined;
   /** The codes of the last payout to the chosen recipient. */
   readonly usedCodes?: Recipient['codes'];
-  readonly keepSender?: boolean | undefined;
-  /** The name under which svcpay saves the recipient, or an empty string to save no recipient. */
-  readonly keepAs?: string | undefined;
 }
 
 /**
@@ -192,6 +190,28 @@ function readSender(flags: PayoutAnswers, kept: Profile['sender']): Draft {
   };
 }
 
+/**
+ * Returns the answers as flags, from which {@link readDraft} reads the same answers. The flags of a
+ * contact contain only the contact's name.
+ */
+export function flagsOf({ chosen, country, method, amount, ...others }: Draft) {
+  const recipient = chosen === '' ? undefined : chosen;
+  const answers = {
+    ...others,
+    recipient,
+    country: country?.code,
+    method: method?.code,
+    amount: amount && formatAmount(amount),
+  };
+  const names = ['recipient', 'from', ...Object.keys(answerOptions)].filter(
+    (name) => recipient === undefined || !Object.hasOwn(destinationOptions, name),
+  );
+  const flags = names.map((name): [string, unknown] => [name, entryOf(answers, name)]);
+  return Object.fromEntries(
+    flags.flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  );
+}
+
 /** Returns a party of the payout, or undefined if a required answer about the party is missing. */
 export function partyOf(draft: Draft, who: 'recipient' | 'sender'): Party | undefined {
   const [type, legalFullName, countryCode] = [
@@ -254,7 +274,6 @@ export const payoutChanges = [
     'senderCountry',
     'senderPhone',
     'senderAddress',
-    'keepSender',
   ]),
   change('Change the purpose, source and relationship', ['purpose', 'source', 'relationship']),
 ];

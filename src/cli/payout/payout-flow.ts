@@ -8,7 +8,7 @@ import { Failure, ifAvailable } from '../../formats/failure.js';
 import { keepSeenInstitutions } from '../../store/files/seen.js';
 import { changeContact, changeProfile, type Recipient } from '../../store/profile/profiles.js';
 import type { CardDetail } from '../../terminal/cards/card.js';
-import { commandLine } from '../../terminal/next-step.js';
+import type { Output } from '../../terminal/output.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
 import type { Instruction, PayoutDetails } from '../../wallet/instruction/instruction.js';
 import { payoutInstruction, type Payout } from '../../wallet/payout/order.js';
@@ -132,71 +132,65 @@ export const recipientRecord = ({
 });
 
 /**
- * Runs the payout. Saves the chosen answers as soon as svcpay has submitted the payment. If the run
- * succeeds without a submission, as with `--quote-only`, saves the answers at the end.
+ * Runs the payout. Saves its codes as soon as svcpay has submitted the payment. If the run succeeds
+ * without a submission, as with `--quote-only`, saves the codes at the end.
  */
 export async function payAndSave(
   payout: Payout,
-  draft: Draft,
+  { chosen }: Draft,
   flags: PaymentFlags,
   context: Context,
+  onSubmitted: () => void = () => undefined,
 ): Promise<Transaction> {
-  const { config, settings, out } = context;
-  if (draft.keepSender === true) {
-    await changeProfile(config, settings.profileName, (before) => ({
-      ...before,
-      sender: payout.sender,
-    }));
-  }
-  let saved: Promise<boolean> | undefined;
-  const onSubmitted = (): void => void (saved ??= saveAnswers(payout, draft, context));
+  let saved: Promise<void> | undefined;
+  const save = (): void => {
+    onSubmitted();
+    saved ??= saveCodes(payout, chosen, context);
+  };
   try {
     const instruction = payoutInstruction(payout);
-    const { method } = payout;
-    const txn = await runPayoutInstruction(instruction, method, flags, context, onSubmitted);
-    // Saves the answers even if this run submitted no payment, for example because an earlier run
+    const txn = await runPayoutInstruction(instruction, payout.method, flags, context, save);
+    // Saves the codes even if this run submitted no payment, for example because an earlier run
     // submitted the payment.
-    onSubmitted();
+    save();
     return txn;
   } finally {
-    if ((await saved) === true && draft.keepAs) {
-      const again = { command: 'send', argument: draft.keepAs };
-      out.say(`  Saved in your contacts: ${commandLine(again, context.globals)}`);
-    }
+    await saved;
   }
 }
 
-/**
- * Saves the recipient and the purpose, source and relationship codes. If svcpay cannot save the
- * recipient or the codes, it warns and returns false.
- */
-async function saveAnswers(
+/** Saves the purpose, source and relationship codes in the profile and with the contact. */
+function saveCodes(
   payout: Payout,
-  { keepAs, chosen }: Draft,
+  contact: string | undefined,
   { config, settings, out }: Context,
-): Promise<boolean> {
+): Promise<void> {
   const codes = payout.sourceOfFunds;
-  const name = keepAs || chosen;
   const { purpose, source, relationship } = settings.profile.codes ?? {};
   const used = {
     purpose: { ...purpose, last: codes.purpose },
     source: { ...source, last: codes.source },
     relationship: { ...relationship, last: codes.relationship },
   };
-  try {
+  return trySaving(out, async () => {
     if (Object.hasOwn(config.read().profiles, settings.profileName)) {
       await changeProfile(config, settings.profileName, (before) => ({ ...before, codes: used }));
     }
-    if (name)
-      await changeContact(config, name, (before) => ({
+    if (contact)
+      await changeContact(config, contact, (before) => ({
         ...(typeof before === 'object' ? before : recipientRecord(payout)),
         codes,
       }));
-    return true;
+  });
+}
+
+/** Warns if the settings cannot be saved, because the payout does not depend on them. */
+export async function trySaving(out: Output, save: () => Promise<unknown>): Promise<void> {
+  try {
+    await save();
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     out.warn(`Not saved: ${error.message}`);
-    return false;
   }
 }
 

@@ -1,9 +1,10 @@
 // Builds the form of a payout, which summarizes each answered part of the payout in one line above
 // the questions.
-import { formatAmount } from '../../formats/amount.js';
+import { formatAmount, shortAmount, type Money } from '../../formats/amount.js';
 import { countryName } from '../../formats/country.js';
 import type { Form } from '../../terminal/cards/form.js';
 import { accountWords } from '../../wallet/payout/methods.js';
+import type { WorthOf } from '../watch/worth.js';
 import { partyOf, type Draft } from './payout-draft.js';
 
 export type FormPart = 'Where to' | 'Amount' | 'Account' | 'Recipient' | 'Sender' | 'Codes';
@@ -39,7 +40,7 @@ const payee: readonly PartText[] = [
  * Creates the form of a payout.
  * @param start the answers known before the first question
  */
-export function payoutForm(start: Draft): FormOf {
+export function payoutForm(start: Draft, worth: WorthOf): FormOf {
   const note = partyOf(start, 'sender') === undefined ? '' : ' (kept)';
   return form('Payout', [
     where,
@@ -48,6 +49,7 @@ export function payoutForm(start: Draft): FormOf {
       ({ amount, from }) =>
         listed(
           amount === undefined ? undefined : formatAmount(amount),
+          amount === undefined ? undefined : costText(worth(amount, from ?? 'BTC')),
           from === undefined ? undefined : `from the ${from} wallet`,
         ),
     ],
@@ -97,6 +99,9 @@ function partyText(draft: Draft, who: 'recipient' | 'sender'): string {
     draft[`${who}Address`],
   );
 }
+
+const costText = (cost: Money | undefined): string | undefined =>
+  cost === undefined ? undefined : `≈ ${shortAmount(cost)}`;
 
 const coded = (name: string, code: number | undefined): string | undefined =>
   code === undefined ? undefined : `${name} ${code}`;

@@ -51,10 +51,10 @@ export function destinationSteps(
             withMethod(soFar, method),
           )
         : undefined,
+  ];
+  const account: DraftStep[] = [
     (soFar, before) =>
       soFar.institution === undefined ? askInstitution(soFar, before, asking) : undefined,
-  ];
-  const account = [
     step('acctNum', ({ method }, before) => {
       const isMobile = method?.institutionType === 'mobile';
       const parse = (text: string): string =>

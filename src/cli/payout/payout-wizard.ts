@@ -1,8 +1,9 @@
 // Asks for the unknown answers of a payout in order, and lets the person go back to each question.
-import { formatAmount, parseAmount } from '../../formats/amount.js';
-import { parseContactName, type KycCodes, type Recipient } from '../../store/profile/profiles.js';
+import { formatAmount, money, parseAmount } from '../../formats/amount.js';
+import type { KycCodes, Recipient } from '../../store/profile/profiles.js';
 import type { Back, Choice } from '../../terminal/ask/ask.js';
-import { taking, walk } from '../../terminal/ask/wizard.js';
+import { back, taking, walk } from '../../terminal/ask/wizard.js';
+import { worthText } from '../../terminal/cards/card.js';
 import type { Form } from '../../terminal/cards/form.js';
 import { highestCode } from '../../wallet/payout/order.js';
 import { payoutForm, recipientForm, type FormOf } from './payout-form.js';
@@ -18,6 +19,7 @@ import {
   type PartSteps,
 } from './payout-recipient.js';
 import { askingUnder } from '../payment/guided.js';
+import type { WorthOf } from '../watch/worth.js';
 import { whole } from '../values.js';
 
 export interface WizardDeps extends PayoutPrompts {
@@ -28,8 +30,19 @@ export interface WizardDeps extends PayoutPrompts {
   readonly takesAnyCode: boolean;
   /** Returns the wallets that hold money, or no wallets until svcpay has read the balances. */
   readonly wallets: () => readonly Choice<string>[];
-  /** Whether the wizard offers to save typed answers. */
-  readonly mayKeep: boolean;
+  readonly worth: WorthOf;
+  /** Saves typed answers, or undefined if the wizard does not offer to save them. */
+  readonly keep: Keep | undefined;
+  /** Called with the answers before each question. */
+  readonly onAnswers: (soFar: Draft) => void;
+}
+
+interface Keep {
+  sender(draft: Draft): Promise<void>;
+  /** Saves the recipient as a contact. */
+  recipient(name: string, draft: Draft): Promise<void>;
+  /** Checks the name of a new contact. Throws Failure `usage` for a name that is in use. */
+  parseName(text: string): string;
 }
 
 /**
@@ -37,13 +50,16 @@ export interface WizardDeps extends PayoutPrompts {
  * question.
  */
 export function askPayout(start: Draft, deps: WizardDeps, before?: Draft): Promise<Draft | Back> {
-  const { asking, standing } = underForm(payoutForm(start), deps);
+  const { asking, standing } = underForm(payoutForm(start, deps.worth), deps, deps.onAnswers);
+  const { keep } = deps;
   const steps: PartSteps[] = [
     ['Where to', [bookStep(asking)]],
     ...destinationSteps(start, asking, [['Amount', [amountStep(asking)]]]),
+    ['Recipient', keep === undefined ? [] : [keepRecipientStep(start, asking, keep)]],
     ['Sender', partySteps('sender', start, asking)],
+    ['Sender', keep === undefined ? [] : [keepSenderStep(start, asking, keep)]],
     ['Codes', fundsSteps(asking)],
-    [undefined, [walletStep(asking), ...keepSteps(start, asking)]],
+    [undefined, [walletStep(asking)]],
   ];
   return walk(start, steps.flatMap(standing), before);
 }
@@ -57,12 +73,17 @@ export function askRecipient(start: Draft, deps: PayoutPrompts): Promise<Draft |
  * Shows the questions of the wizard below the form. The returned function `standing` wraps the
  * steps of a part, so that each step updates the form before it asks its question.
  */
-function underForm<D extends PayoutPrompts>(formOf: FormOf, deps: D) {
+function underForm<D extends PayoutPrompts>(
+  formOf: FormOf,
+  deps: D,
+  onAnswers?: (soFar: Draft) => void,
+) {
   let form: Form | undefined;
   return {
     asking: { ...deps, ask: askingUnder(() => form, deps.ask) },
     standing: ([part, steps]: PartSteps): DraftStep[] =>
       steps.map((step) => (soFar, before) => {
+        onAnswers?.(soFar);
         form = formOf(soFar, part);
         return step(soFar, before);
       }),
@@ -166,51 +187,55 @@ const walletStep =
     return taking(ask.select(question), (from) => ({ ...soFar, from }));
   };
 
-const amountStep = ({ ask }: WizardDeps): DraftStep =>
-  step('amount', ({ method }, before) => {
+const amountStep = ({ ask, worth }: WizardDeps): DraftStep =>
+  step('amount', ({ method, from = 'BTC' }, before) => {
     const ccy = method?.country.ccy;
     const message = `Amount the recipient gets${ccy === undefined ? '' : `, in ${ccy}`}`;
     const suggested = before?.amount === undefined ? undefined : formatAmount(before.amount);
+    const rate = worthText(worth(money(from, 1), ccy));
     return ask.parsed({
       message,
+      ...(rate !== '' && { example: `1 ${from} ${rate}` }),
       flag: '--amount AMOUNT',
       default: suggested,
       parse: (text) => parseAmount(text, ccy),
     });
   });
 
-/** Offers to save answers that the person has typed. */
-function keepSteps(start: Draft, { ask, mayKeep }: WizardDeps): DraftStep[] {
-  const typedSender = mayKeep && partyOf(start, 'sender') === undefined;
-  const typedRecipient =
-    mayKeep && (partyOf(start, 'recipient') === undefined || start.acctNum === undefined);
-  return [
-    step(
-      'keepSender',
-      () =>
-        ask.select({
-          message: 'Save your own details for the next payout?',
-          flag: '--yes',
-          choices: [
-            {
-              value: true,
-              name: 'Save the details in the profile',
-              description: 'on this machine, readable only by you',
-            },
-            { value: false, name: 'Do not save the details' },
-          ],
-        }),
-      () => typedSender,
-    ),
-    step(
-      'keepAs',
-      () =>
-        ask.parsed({
-          message: 'Save recipient as (leave empty to skip)',
-          flag: '--yes',
-          parse: (text) => (text === '' ? '' : parseContactName(text)),
-        }),
-      (soFar) => typedRecipient && isNew(soFar),
-    ),
-  ];
+/** Offers to save the recipient that the person has typed, and saves it at once. */
+function keepRecipientStep(start: Draft, { ask }: WizardDeps, keep: Keep): DraftStep {
+  const isTyped = partyOf(start, 'recipient') === undefined || start.acctNum === undefined;
+  const save = async (soFar: Draft, before: Draft | undefined): Promise<Draft | Back> => {
+    const chosen = await ask.parsed({
+      message: 'Save recipient as (leave empty to skip)',
+      flag: '--yes',
+      parse: (text) => (text === '' || text === before?.chosen ? text : keep.parseName(text)),
+    });
+    if (chosen === back) return back;
+    if (chosen !== '') await keep.recipient(chosen, soFar);
+    return { ...soFar, chosen };
+  };
+  return (soFar, before) => (isTyped && isNew(soFar) ? save(soFar, before) : undefined);
+}
+
+/** Offers to save the sender that the person has typed, and saves it at once. */
+function keepSenderStep(start: Draft, { ask }: WizardDeps, keep: Keep): DraftStep {
+  const isTyped = partyOf(start, 'sender') === undefined;
+  const save = async (soFar: Draft): Promise<Draft | Back> => {
+    const isKept = await ask.select({
+      message: 'Save your own details for the next payout?',
+      flag: '--yes',
+      choices: [
+        {
+          value: true,
+          name: 'Save the details in the profile',
+          description: 'on this machine, readable only by you',
+        },
+        { value: false, name: 'Do not save the details' },
+      ],
+    });
+    if (isKept === true) await keep.sender(soFar);
+    return isKept === back ? back : soFar;
+  };
+  return (soFar) => (isTyped ? save(soFar) : undefined);
 }

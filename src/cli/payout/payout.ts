@@ -28,9 +28,11 @@ import {
   payoutOptions,
   type PayoutFlags,
 } from './payout-options.js';
+import { askToContinue, keepIn, keepLeft } from './payout-kept.js';
 import { askPayout } from './payout-wizard.js';
 import { phrase, readAll } from '../values.js';
 import { readGivenText } from '../stdin.js';
+import { readWorth } from '../watch/worth.js';
 
 const { recipient, ...options } = payoutOptions;
 
@@ -71,11 +73,13 @@ const runPayout = (flags: PayoutFlags, context: Context): Promise<Transaction> =
 async function runPayouts(flags: PayoutFlags, context: Context): Promise<Transaction> {
   if (flags.fromFile !== undefined) return payFromFile(flags.fromFile, flags, context);
   const { ask, config, globals, settings } = context;
-  const start = readDraft(flags, config.read().contacts, settings.profile.sender);
-  const missing = missingFlags(start);
+  const given = readDraft(flags, config.read().contacts, settings.profile.sender);
+  const missing = missingFlags(given);
   demandAnswers(missing, flags, context);
   const lookUp = await openLookUp(context);
-  if (missing.length === 0) return payNow(start, flags, lookUp, context);
+  if (missing.length === 0) return payNow(given, flags, lookUp, context);
+  const worth = readWorth(context);
+  const start = (await askToContinue(flags, context)) ?? given;
   let wallets: readonly WalletChoice[] = [];
   void walletChoices(context).then(
     (all) => (wallets = all.filter(({ isEmpty }) => !isEmpty)),
@@ -98,14 +102,25 @@ async function runPayouts(flags: PayoutFlags, context: Context): Promise<Transac
     codes: settings.profile.codes ?? {},
     takesAnyCode: settings.embedded,
     wallets: () => wallets,
-    mayKeep: !globals.yes,
+    worth: await worth,
+    keep: globals.yes ? undefined : keepIn(context, lookUp),
+    onAnswers: (soFar: Draft) => void (left = soFar),
   };
+  let left: Draft | undefined;
   const flow = {
     ask: (draft: Draft, before?: Draft) => askPayout(draft, wizard, before),
-    run: (draft: Draft) => payNow(draft, flags, lookUp, context),
+    run: (draft: Draft) => {
+      left = draft;
+      return payNow(draft, flags, lookUp, context, () => (left = undefined));
+    },
     changes: payoutChanges,
   };
-  return runGuided(start, flow, flags.ref, context);
+  try {
+    return await runGuided(start, flow, flags.ref, context);
+  } catch (error) {
+    if (left?.country !== undefined && left.amount !== undefined) await keepLeft(left, context);
+    throw error;
+  }
 }
 
 /** Returns the country of the sender of the last payout or, without a payout, of the locale. */
@@ -120,8 +135,9 @@ async function payNow(
   flags: PayoutFlags,
   lookUp: LookUp,
   context: Context,
+  onSubmitted?: () => void,
 ): Promise<Transaction> {
-  return payAndSave(await completePayout(draft, lookUp), draft, flags, context);
+  return payAndSave(await completePayout(draft, lookUp), draft, flags, context, onSubmitted);
 }
 
 async function payFromFile(

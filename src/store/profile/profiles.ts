@@ -109,6 +109,10 @@ const configSchema = v.object({
   profiles: v.optional(v.record(v.string(), profileSchema), {}),
   /** The address book: destinations of `send` and accounts for payouts, by name. */
   contacts: v.optional(v.record(v.string(), v.union([v.string(), recipientSchema])), {}),
+  /** The payout whose questions the person left last: the address of its service, and its flags. */
+  leftPayout: v.optional(
+    v.object({ baseUrl: v.string(), flags: v.record(v.string(), v.string()) }),
+  ),
   /** Whether this home has made payments, so that an empty journal counts as damaged. */
   hasJournal: v.optional(v.boolean()),
   /**

@@ -2,6 +2,7 @@
 // questions.
 import Big from 'big.js';
 import { describe, expect, test } from 'vitest';
+import { money } from '../../../src/formats/amount.js';
 import type { Institution } from '../../../src/api/types.js';
 import type { Recipient } from '../../../src/store/profile/profiles.js';
 import { back } from '../../../src/terminal/ask/ask.js';
@@ -37,6 +38,7 @@ async function played(
 ) {
   const { ask, complaints, shown, left } = actor(script);
   const lookedUp: string[] = [];
+  const kept: string[] = [];
   const draft = await askPayout(draftOf(flags, book), {
     ask,
     institutions: async (country) => {
@@ -47,11 +49,17 @@ async function played(
     codes: {},
     takesAnyCode: false,
     wallets: () => [],
-    mayKeep: true,
+    worth: ({ ccy, value }) => (ccy === 'VND' ? money('BTC', value.div(2_500_000_000)) : undefined),
+    keep: {
+      sender: async () => void kept.push('sender'),
+      recipient: async (name) => void kept.push(name),
+      parseName: (text) => text,
+    },
+    onAnswers: () => undefined,
     ...deps,
   });
   expect(left()).toEqual([]);
-  return { draft, complaints, lookedUp, shown };
+  return { draft, complaints, lookedUp, shown, kept };
 }
 
 const recipient = [
@@ -69,11 +77,19 @@ const sender = [
   'sender-address 1 High St',
 ];
 const funds = ['purpose 1', 'source 2', 'relationship 3'];
-const where = ['country vietnam', 'institution vietcom'];
-const account = [...where, 'acct-num 0123 456 789', 'acct-name LE VAN A'];
-const ofAccount = account.slice(where.length);
-const whole = [...where, 'amount 500000', ...ofAccount, ...recipient, ...sender, ...funds];
-const keepNothing = ['yes do not', 'yes'];
+const account = ['institution vietcom', 'acct-num 0123 456 789', 'acct-name LE VAN A'];
+const keepNobody = 'yes';
+const keepNoSender = 'yes do not';
+const whole = [
+  'country vietnam',
+  'amount 500000',
+  ...account,
+  ...recipient,
+  keepNobody,
+  ...sender,
+  keepNoSender,
+  ...funds,
+];
 
 const senderFlags = { senderType: 'individual', senderName: 'Jane Roe', senderCountry: 'DE' };
 const destinationFlags = {
@@ -89,12 +105,9 @@ const fundsFlags = { purpose: '1', source: '2', relationship: '3', amount: '5000
 
 describe('the payout wizard', () => {
   test('asks for all parts of a payout in order, and fills in each answer that has only one possible value', async () => {
-    const { draft, shown } = await played([...whole, ...keepNothing]);
+    const { draft, shown } = await played(whole);
     const parts = ['Where to', 'Amount', 'Account', 'Recipient', 'Sender', 'Codes'];
-    const titles = [
-      ...parts.map((part, index) => `  Payout · step ${index + 1} of 6 · ${part}`),
-      '  Payout',
-    ];
+    const titles = parts.map((part, index) => `  Payout · step ${index + 1} of 6 · ${part}`);
     expect([...new Set(shown.map(([title]) => title))]).toEqual(titles);
     expect(draft).toMatchObject({
       method: { code: 'vnd-instant' },
@@ -107,17 +120,16 @@ describe('the payout wizard', () => {
       senderAddress: '1 High St',
       purpose: 1,
       amount: { ccy: 'VND' },
-      keepSender: false,
-      keepAs: '',
+      chosen: '',
     });
   });
 
   test('shows the answers of each finished step in one line above the next question', async () => {
-    const { shown } = await played([...whole, ...keepNothing]);
-    expect(shown.at(-3)).toEqual([
+    const { shown } = await played(whole);
+    expect(shown.at(-1)).toEqual([
       '  Payout · step 6 of 6 · Codes',
       '  ✓ Vietnam · bank account · within minutes',
-      '  ✓ 500 000 VND',
+      '  ✓ 500 000 VND · ≈ 20 000 sat',
       '  ✓ Vietcombank (970436) · 0123456789 · LE VAN A',
       '  ✓ LE VAN A · Vietnam · +84912345678',
       '  ✓ sender: business · Acme Ltd · Germany · 1 High St',
@@ -133,7 +145,7 @@ describe('the payout wizard', () => {
     expect(kept.shown[2]).toEqual([
       '  Payout · step 6 of 6 · Codes',
       '  ✓ Vietnam · bank account · within minutes',
-      '  ✓ 500 000 VND',
+      '  ✓ 500 000 VND · ≈ 20 000 sat',
       '  ✓ Vietcombank (970436) · 0123456789 · LE VAN A',
       '  ✓ Le Van A · Vietnam                   ✓ sender: Jane Roe · Germany (kept)',
     ]);
@@ -148,28 +160,16 @@ describe('the payout wizard', () => {
       { value: 'BTC', name: '0.5 BTC' },
       { value: 'USDT', name: '25 USDT' },
     ];
-    const answers = ['purpose educ', 'source', 'relationship 3', 'from usdt', 'yes do not', 'yes'];
+    const before = whole.slice(0, -funds.length);
     const { draft } = await played(
-      [...where, 'amount 500000', ...ofAccount, ...recipient, ...sender, ...answers],
+      [...before, 'purpose educ', 'source', 'relationship 3', 'from usdt'],
       {},
       {},
       { codes, wallets },
     );
     expect(draft).toMatchObject({ purpose: 2, source: 7, relationship: 3, from: 'USDT' });
     const unlisted = await played(
-      [
-        ...where,
-        'amount 500000',
-        ...ofAccount,
-        ...recipient,
-        ...sender,
-        'purpose another',
-        'purpose 9',
-        'source',
-        ...answers.slice(2, 3),
-        'yes do not',
-        'yes',
-      ],
+      [...before, 'purpose another', 'purpose 9', 'source', 'relationship 3'],
       {},
       {},
       { codes },
@@ -181,17 +181,17 @@ describe('the payout wizard', () => {
     const start = [
       'country nigeria',
       'method mobile',
+      'amount 5',
       'institution OPAY',
       'institution-name',
-      'amount 5',
       'acct-num +2348012345678',
     ];
     const { draft } = await played([
       ...start,
       'acct-name <',
       'acct-num <',
-      'amount <',
       'institution <',
+      'amount <',
       'method <',
       'country <',
     ]);
@@ -199,7 +199,7 @@ describe('the payout wizard', () => {
   });
 
   test('offers only the institutions of the payout method', async () => {
-    await expect(played(['country vietnam', 'institution momo'])).rejects.toThrow(
+    await expect(played(['country vietnam', 'amount 5', 'institution momo'])).rejects.toThrow(
       'does not offer momo',
     );
   });
@@ -207,28 +207,32 @@ describe('the payout wizard', () => {
   test('asks for the name and the code of an institution if the service lists no institutions', async () => {
     const lost = [
       'country kenya',
+      'amount 5',
       'institution MPESA',
       'institution-name <',
       'institution MPESA',
       'institution-name M-Pesa',
     ];
-    const { draft } = await played([...lost, 'amount <', 'institution <', 'country <']);
+    const returned = ['acct-num <', 'institution <', 'amount <', 'country <'];
+    const { draft } = await played([...lost, ...returned]);
     expect(draft).toBe(back);
   });
 
   const wandering = [
     'country kenya',
-    'institution <',
-    'country vietnam',
-    'institution vietcom',
     'amount 5',
+    'institution <',
+    'amount <',
+    'country vietnam',
+    'amount 5',
+    'institution vietcom',
     'acct-num 1',
     'acct-num 0123',
     'acct-name <',
     'acct-num <',
-    'amount <',
-    'institution vietcom',
+    'institution <',
     'amount 500000',
+    'institution vietcom',
     'acct-num 0123456789',
     'acct-name LE VAN A',
   ];
@@ -237,29 +241,44 @@ describe('the payout wizard', () => {
     const { draft, lookedUp } = await played([
       ...wandering,
       ...recipient,
+      keepNobody,
       ...sender,
+      keepNoSender,
       ...funds,
-      ...keepNothing,
     ]);
     expect(draft).toMatchObject({
       country: { code: 'VN' },
       method: { code: 'vnd-instant' },
       acctNum: '0123456789',
     });
-    expect(lookedUp).toEqual(['KE', 'VN', 'VN']);
+    expect(lookedUp).toEqual(['KE', 'VN', 'VN', 'VN']);
   });
 
-  test('goes back from the last question to the question before it', async () => {
-    const { draft } = await played([...whole, 'yes save', 'yes <', 'yes do not', 'yes Le Van A']);
-    expect(draft).toMatchObject({ keepSender: false, keepAs: 'Le Van A' });
+  test('saves the typed recipient before the questions about the sender, and the sender before the codes', async () => {
+    const { draft, kept } = await played([
+      'country vietnam',
+      'amount 500000',
+      ...account,
+      ...recipient,
+      'yes Le Van A',
+      'sender-type <',
+      'yes Anh A',
+      ...sender,
+      'yes save',
+      'purpose <',
+      'yes save',
+      ...funds,
+    ]);
+    expect(kept).toEqual(['Le Van A', 'Anh A', 'sender', 'sender']);
+    expect(draft).toMatchObject({ chosen: 'Anh A' });
   });
 
   const kenya = [
     'country kenya',
-    'institution MPESA',
-    'institution-name',
     'amount 5vnd',
     'amount 5',
+    'institution MPESA',
+    'institution-name',
     'acct-num +254712345',
     'acct-num 0712345678',
     'acct-name WANJIKU',
@@ -273,7 +292,13 @@ describe('the payout wizard', () => {
   const badFunds = ['purpose one', 'purpose 1', 'source 2', 'relationship 3'];
 
   test('explains a wrong answer at once, and asks again', async () => {
-    const { complaints } = await played([...kenya, ...sender, ...badFunds, ...keepNothing]);
+    const { complaints } = await played([
+      ...kenya,
+      keepNobody,
+      ...sender,
+      keepNoSender,
+      ...badFunds,
+    ]);
     expect(complaints).toEqual([
       '"5vnd" is an amount in VND, but the amount must be in KES. Write an amount such as 25kes.',
       '"+254712345" is not a mobile number of this country: after +254, its numbers have 9 digits.',
@@ -290,7 +315,7 @@ describe('the payout wizard', () => {
       acctNum: undefined,
       amount: undefined,
     });
-    expect(draft).toMatchObject({ acctNum: '0123456789', keepAs: '' });
+    expect(draft).toMatchObject({ acctNum: '0123456789', chosen: '' });
   });
 
   test('offers only countries with payouts in the currency of the amount', async () => {
@@ -302,17 +327,18 @@ describe('the payout wizard', () => {
 
   test('offers an earlier answer as the default after a step back', async () => {
     const { draft } = await played([
-      ...where,
+      'country vietnam',
       'amount 5',
-      ...ofAccount,
+      ...account,
       'recipient-type <',
       'acct-name <',
       'acct-num',
       'acct-name',
       ...recipient,
+      keepNobody,
       ...sender,
+      keepNoSender,
       ...funds,
-      ...keepNothing,
     ]);
     expect(draft).toMatchObject({ acctNum: '0123456789', acctName: 'LE VAN A' });
   });
@@ -320,7 +346,7 @@ describe('the payout wizard', () => {
   test('offers the codes that the address book stores for the recipient', async () => {
     const known = { ...leVanA, codes: { purpose: 7, source: 8, relationship: 9 } };
     const { draft } = await played(
-      ['NAME Le', 'amount 500000', ...sender, 'purpose', 'source', 'relationship 3', 'yes do not'],
+      ['NAME Le', 'amount 500000', ...sender, keepNoSender, 'purpose', 'source', 'relationship 3'],
       {},
       { 'Le Van A': known },
     );
@@ -341,7 +367,7 @@ describe('the payout wizard', () => {
 
   test('asks no question about a recipient from the address book', async () => {
     const { draft } = await played(
-      ['NAME Le', 'amount 500000', ...sender, ...funds, 'yes do not'],
+      ['NAME Le', 'amount 500000', ...sender, keepNoSender, ...funds],
       {},
       { 'Le Van A': leVanA },
     );
@@ -353,11 +379,7 @@ describe('the payout wizard', () => {
   });
 
   test('asks every question about a new recipient', async () => {
-    const { draft } = await played(
-      ['NAME New recipient', ...whole, ...keepNothing],
-      {},
-      { 'Le Van A': leVanA },
-    );
+    const { draft } = await played(['NAME New recipient', ...whole], {}, { 'Le Van A': leVanA });
     expect(draft).toMatchObject({ chosen: '' });
   });
 });
@@ -372,7 +394,9 @@ describe('the payout wizard after a declined quote', () => {
       codes: {},
       takesAnyCode: true,
       wallets: () => [],
-      mayKeep: false,
+      worth: () => undefined,
+      keep: undefined,
+      onAnswers: () => undefined,
     };
     const before = draftOf(complete);
     const forgotten =
@@ -400,7 +424,7 @@ describe('the payout wizard after a declined quote', () => {
 
   test('asks for a new amount after the account changed', async () => {
     expect(await changed('account', ['country <'])).toBe(back);
-    expect(await changed('account', [...where, 'amount 5', ...ofAccount])).toMatchObject({
+    expect(await changed('account', ['country vietnam', 'amount 5', ...account])).toMatchObject({
       acctName: 'LE VAN A',
       recipientName: 'Le Van A',
     });

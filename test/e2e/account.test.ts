@@ -44,7 +44,7 @@ const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
   'payout institutions': ['same', 'VN'],
   batch: ['refused', 'FILE'],
   'batch status': ['refused', 'FILE'],
-  'batch receipts': ['refused', 'FILE', '--out', 'advice'],
+  'batch receipts': ['refused', 'FILE', '--folder', 'advice'],
   again: ['refused'],
   'propose send': ['local', 'ann@example.com', '1000sat', '--max-total', '2000sat'],
   'propose swap': ['local', '10usdt', 'BTC', '--max-total', '11usdt'],

@@ -292,7 +292,7 @@ async function printing(around: Around): Promise<readonly (readonly string[])[]>
     ['sandbox', 'pay', deposit, '0.001btc'],
     ['batch', rows, '--yes'],
     ['batch', 'status', rows],
-    ['batch', 'receipts', rows, '--out', `${around.home}/advice`],
+    ['batch', 'receipts', rows, '--folder', `${around.home}/advice`],
     ['tx', 'cancel', 'quoted'],
     ['statement', 'close', '2026-01', '--folder', around.home],
     ['doctor'],

@@ -425,7 +425,7 @@ describe('svcpay batch after the run', () => {
     });
 
     const folder = join(home, 'advice');
-    const run = await svcpay(['batch', 'receipts', file, '--out', folder, '--json'], around);
+    const run = await svcpay(['batch', 'receipts', file, '--folder', folder, '--json'], around);
     expect(run.json()).toMatchObject([{ payee: 'a@example.com', payments: 2 }]);
     const page = readFileSync(join(folder, 'a-example-com.html'), 'utf8');
     expect(page).toContain('Remittance advice: a@example.com');

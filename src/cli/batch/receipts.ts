@@ -22,16 +22,16 @@ const readsAtOnce = 4;
 export const batchReceipts = defineCommand({
   arguments: { file: file().describe('the batch file, or the name of a run') },
   options: {
-    out: verbatim('DIR').describe('folder for the pages, one for each payee'),
+    folder: verbatim('DIR').describe('folder for the pages, one for each payee'),
     name,
     from,
     ignoreColumns,
   },
   examples: [
-    ['svcpay batch receipts payroll.csv --out advice', 'writes a page to print for each payee'],
+    ['svcpay batch receipts payroll.csv --folder advice', 'writes a page to print for each payee'],
   ],
   changes: true,
-  async run({ file, out: folder, ...flags }, context: Context) {
+  async run({ file, folder, ...flags }, context: Context) {
     const rows = await knownRows(file, flags, context);
     const paid = rows.filter(({ state }) => state === 'paid');
     await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {

@@ -49,14 +49,14 @@ export const sandboxInvoice = defineCommand({
   arguments: { amount: text('AMOUNT').describe('amount of the invoice, e.g. 1000sat') },
   options: {
     description: text().optional().describe('description of the invoice'),
-    expiry: duration().optional().describe('time until the invoice expires (default 1h)'),
+    expires: duration().optional().describe('time until the invoice expires (default 1h)'),
   },
   examples: [
     ['svcpay sandbox invoice 1000sat -q', 'prints only the invoice, to pipe into svcpay send'],
   ],
   changes: true,
-  async run({ amount, ...details }, deps: SandboxDeps) {
-    const body = { amount: fixed(parseAmount(amount, 'BTC').value), ...details };
+  async run({ amount, description, expires: expiry }, deps: SandboxDeps) {
+    const body = { amount: fixed(parseAmount(amount, 'BTC').value), description, expiry };
     return controlSandbox(deps, 'POST', 'invoice', invoiceAnswer, body);
   },
   view: record(invoiceView),
@@ -138,9 +138,11 @@ export const sandboxReset = defineCommand({
 });
 
 export const sandboxLog = defineCommand({
+  arguments: {
+    path: text('PATH').optional().describe('only requests to this path, whatever the query'),
+  },
   options: {
     method: text('METHOD').optional().describe('only requests of this method, such as PUT'),
-    path: text('PATH').optional().describe('only requests to this path, whatever the query'),
     limit: whole(1, 10_000)
       .otherwise(50)
       .describe('show this many of the latest rows (default 50)'),
@@ -157,9 +159,9 @@ export const sandboxLog = defineCommand({
 export const sandboxDeliveries = defineCommand({
   options: {
     txn: transaction().optional().describe('only deliveries of this transaction'),
-    status: choice(deliveryStatuses, 'STATUS')
+    state: choice(deliveryStatuses, 'STATE')
       .optional()
-      .describe(`only deliveries with this status: ${deliveryStatuses.join(', ')}`),
+      .describe(`only deliveries in this state: ${deliveryStatuses.join(', ')}`),
     limit: whole(1, 1000).otherwise(50).describe('show this many of the latest rows (default 50)'),
     replay: whole(1, 999_999_999, 'ID').optional().describe('deliver this event again'),
   },
@@ -167,7 +169,7 @@ export const sandboxDeliveries = defineCommand({
     ['svcpay sandbox deliveries', 'lists each event with its last response'],
     ['svcpay sandbox deliveries --replay 7', 'delivers event 7 again'],
   ],
-  async run({ txn, status, limit, replay }, context) {
+  async run({ txn, state: status, limit, replay }, context) {
     if (replay !== undefined) {
       const again = await controlSandbox(
         context,

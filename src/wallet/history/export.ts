@@ -76,14 +76,16 @@ function writerOf({ format, jsonLines, clean, rawCells }: ExportOptions): Writer
         jsonLines(page.map((txn) => withKnown(txn, known(txn.txnId)))),
     };
   const harmless = rawCells ? clean : (text: string) => asPlainCell(clean(text));
-  const row = csvRow(utcWriter(), harmless);
+  const cell = (value: Cell): string => {
+    if (value == null) return '';
+    if (typeof value !== 'string') return plainNumber(value);
+    return isHarmless.test(value) ? value : quoted(harmless(value));
+  };
+  const row = (cells: readonly Cell[]): string => `${cells.map(cell).join(',')}\n`;
   return {
     head: csvHead,
-    write: (page, rates, known) => {
-      let text = '';
-      for (const txn of page) text += row(txn, rates(txn.txnId), known(txn.txnId));
-      return text;
-    },
+    write: (page, rates, known) =>
+      page.map((txn) => row(cellsOf(txn, rates(txn.txnId), known(txn.txnId)))).join(''),
   };
 }
 
@@ -95,42 +97,40 @@ const csvHead =
 const withKnown = (txn: ListedTransaction, known: KnownTransaction | undefined): object =>
   known === undefined ? txn : { ...txn, ...known };
 
-/**
- * Writes a CSV row, whose two fees are in the source currency. Concatenates strings, which is the
- * fastest way, because an export may have a million rows.
- */
-function csvRow(
-  utc: (at: number) => string,
-  harmless: (text: string) => string,
-): (
+type Cell = string | WireNumber | null | undefined;
+
+/** Returns the cells of a CSV row, whose two fees are in the source currency. */
+function cellsOf(
   txn: ListedTransaction,
   kept: ReturnType<RatesOf>,
   known: KnownTransaction | undefined,
-) => string {
-  const text = (value: string | null | undefined): string =>
-    value == null ? '' : isHarmless.test(value) ? value : quoted(harmless(value));
-  const side = ({ method, ccy, amtSettled, amtRequested }: RequestSide): string =>
-    `${text(method)},${text(ccy)},${number(amtSettled ?? amtRequested)}`;
-  const worth = (
-    { sourceReq, destReq }: ListedTransaction,
-    { fiat, rates }: NonNullable<ReturnType<RatesOf>>,
-  ): string => `${fiat},${rates[sourceReq.ccy ?? ''] ?? ''},${rates[destReq.ccy ?? ''] ?? ''}`;
-  const match = ({ destination, paymentHash, reference, approvedBy }: KnownTransaction): string =>
-    `${text(destination)},${text(paymentHash)},${text(reference)},${text(approvedBy)}`;
-  return (txn, kept, known) => {
-    const { createdAt, txnId, extRefId, txnState, sourceReq, destReq, fxRate, note } = txn;
-    const time = typeof createdAt === 'number' ? utc(createdAt) : '';
-    const ids = `${text(txnId)},${text(extRefId)},${text(txnState)}`;
-    const fees = `${number(sourceReq.servicepayFees)},${number(sourceReq.networkFees)}`;
-    const end = `${fees},${number(fxRate)},${text(note)}`;
-    const last = kept === undefined ? ',,' : worth(txn, kept);
-    const matched = known === undefined ? ',,,' : match(known);
-    return `${time},${ids},${side(sourceReq)},${side(destReq)},${end},${last},${matched}\n`;
-  };
+): Cell[] {
+  const { createdAt, txnId, extRefId, txnState, sourceReq, destReq, fxRate, note } = txn;
+  const side = ({ method, ccy, amtSettled, amtRequested }: RequestSide): Cell[] => [
+    method,
+    ccy,
+    amtSettled ?? amtRequested,
+  ];
+  return [
+    typeof createdAt === 'number' ? new Date(createdAt).toISOString() : null,
+    txnId,
+    extRefId,
+    txnState,
+    ...side(sourceReq),
+    ...side(destReq),
+    sourceReq.servicepayFees,
+    sourceReq.networkFees,
+    fxRate,
+    note,
+    kept?.fiat,
+    kept?.rates[sourceReq.ccy ?? ''],
+    kept?.rates[destReq.ccy ?? ''],
+    known?.destination,
+    known?.paymentHash,
+    known?.reference,
+    known?.approvedBy,
+  ];
 }
-
-const number = (value: WireNumber | null | undefined): string =>
-  value == null ? '' : plainNumber(value);
 
 /** Matches text that needs neither quotes nor sanitizing: a fast test that most texts pass. */
 const isHarmless = /^(?:[A-Za-z0-9][\w .:/;()~-]*)?$/;
@@ -143,29 +143,3 @@ const needsQuotes = /[",\r\n]/;
  */
 const quoted = (cell: string): string =>
   needsQuotes.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
-
-const dayMs = 86_400_000;
-
-/**
- * Returns a function that writes epoch ms as `2026-03-01T14:02:31.000Z`, like `toISOString`, but
- * about eight times as fast. The returned function caches the formatted date, because successive
- * transactions often have the same date.
- */
-export function utcWriter(): (at: number) => string {
-  const padded = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'));
-  let begin = NaN;
-  let day = '';
-  return (at) => {
-    if (!Number.isInteger(at)) return new Date(at).toISOString();
-    if (!(at >= begin && at < begin + dayMs)) {
-      begin = Math.floor(at / dayMs) * dayMs;
-      day = new Date(begin).toISOString().slice(0, -'00:00:00.000Z'.length);
-    }
-    const ms = at - begin;
-    const seconds = Math.floor(ms / 1000);
-    const minutes = Math.floor(seconds / 60);
-    const hour = padded[Math.floor(minutes / 60)];
-    const time = `${hour}:${padded[minutes % 60]}:${padded[seconds % 60]}`;
-    return `${day}${time}.${String(ms % 1000).padStart(3, '0')}Z`;
-  };
-}

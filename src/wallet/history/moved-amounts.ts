@@ -1,25 +1,16 @@
 // Calculates the exact amounts of a transaction: the debit, the amount that arrived, and the fees.
-import type { Big } from 'big.js';
 import type { ListedTransaction, RequestSide } from '../../api/types.js';
-import { fixed, fromWire, plainNumber, type Money, type WireNumber } from '../../formats/amount.js';
-
-/**
- * An amount as a number and as text. If the service reports the amount, the text has exactly the
- * digits that the service sent.
- */
-export interface ReportedAmount extends Money {
-  readonly text: string;
-}
+import { fromWire, type Money } from '../../formats/amount.js';
 
 export interface MovedAmounts {
   /** The debit, including fees. */
   readonly left: Money;
   /** The part of the debit that the service exchanged for the amount that arrived. */
-  readonly exchanged: ReportedAmount;
-  readonly arrived: ReportedAmount;
+  readonly exchanged: Money;
+  readonly arrived: Money;
   /** The service's fee in the source currency, which is zero if the service reports no fee. */
-  readonly serviceFee: ReportedAmount;
-  readonly networkFee: ReportedAmount;
+  readonly serviceFee: Money;
+  readonly networkFee: Money;
 }
 
 /**
@@ -28,19 +19,18 @@ export interface MovedAmounts {
  * unless the fees were deducted from the amount that arrived.
  */
 export function movedAmounts({ sourceReq, destReq }: ListedTransaction): MovedAmounts | undefined {
-  const [sent, gets] = [reportedAmount(sourceReq, destReq), reportedAmount(destReq, sourceReq)];
-  if (sent === undefined || gets === undefined) return undefined;
+  const [sent, arrived] = [reportedAmount(sourceReq, destReq), reportedAmount(destReq, sourceReq)];
+  if (sent === undefined || arrived === undefined) return undefined;
   const { ccy } = sent;
-  const serviceFee = figureOf({ ccy, reported: sourceReq.servicepayFees ?? 0 });
-  const networkFee = figureOf({ ccy, reported: sourceReq.networkFees ?? 0 });
+  const serviceFee = { ccy, value: fromWire(sourceReq.servicepayFees ?? 0) };
+  const networkFee = { ccy, value: fromWire(sourceReq.networkFees ?? 0) };
   const fees = serviceFee.value.plus(networkFee.value);
-  const arrived = figureOf(gets);
   const exchanged =
     ccy === arrived.ccy
       ? arrived
       : arrivesLess(destReq)
-        ? figure(ccy, fromWire(sent.reported).minus(fees))
-        : figureOf(sent);
+        ? { ccy, value: sent.value.minus(fees) }
+        : sent;
   return {
     left: { ccy, value: exchanged.value.plus(fees) },
     exchanged,
@@ -49,23 +39,6 @@ export function movedAmounts({ sourceReq, destReq }: ListedTransaction): MovedAm
     networkFee,
   };
 }
-
-interface Reported {
-  readonly ccy: string;
-  readonly reported: WireNumber;
-}
-
-export const figure = (ccy: string, value: Big): ReportedAmount => ({
-  ccy,
-  value,
-  text: fixed(value),
-});
-
-const figureOf = ({ ccy, reported }: Reported): ReportedAmount => ({
-  ccy,
-  value: fromWire(reported),
-  text: plainNumber(reported),
-});
 
 /**
  * Whether the settled amount is lower than the requested amount because the fees were deducted.
@@ -80,14 +53,14 @@ const arrivesLess = ({ amtRequested, amtSettled }: RequestSide): boolean =>
  * Returns the amount of a transaction's side. If both sides have the same currency and the service
  * reports an amount for only one side, this amount counts for both sides.
  */
-function reportedAmount(side: RequestSide, other: RequestSide): Reported | undefined {
+function reportedAmount(side: RequestSide, other: RequestSide): Money | undefined {
   const own = side.amtSettled ?? side.amtRequested;
   const reported =
     own ?? (side.ccy === other.ccy ? (other.amtSettled ?? other.amtRequested) : undefined);
   const ccy = side.ccy?.toUpperCase();
   return reported == null || ccy === undefined || !isCurrency.test(ccy)
     ? undefined
-    : { ccy, reported };
+    : { ccy, value: fromWire(reported) };
 }
 
 /** Matches currency codes that hledger and beancount accept without quotes. */

@@ -1,5 +1,6 @@
 // Removes secrets from responses before messages quote them, because a service or gateway may echo
 // a secret.
+import { escapeHtml } from '../formats/text.js';
 import { isFields, jsonIn } from '../formats/unknown.js';
 import type { HttpRequest, HttpResponse } from './transport.js';
 
@@ -29,7 +30,7 @@ const spellings = (secret: string): ReadonlySet<string> =>
     JSON.stringify(secret).slice(1, -1),
     encodeURIComponent(secret),
     String(new URLSearchParams({ '': secret })).slice(1),
-    inPage(secret),
+    escapeHtml(secret),
     ...(secret.length < shortestEncoded ? [] : encodings(secret)),
   ]);
 
@@ -60,15 +61,6 @@ function encodings(secret: string): string[] {
   );
   return [hex, hex.toUpperCase(), ...base64, ...inUrl];
 }
-
-const inPage = (secret: string): string =>
-  [
-    ['&', '&amp;'],
-    ['<', '&lt;'],
-    ['>', '&gt;'],
-    ['"', '&quot;'],
-    ["'", '&#39;'],
-  ].reduce((text, [character = '', name = '']) => text.replaceAll(character, name), secret);
 
 /**
  * Redacts a JSON body, or returns it unchanged if it contains no secret. A placeholder replaces

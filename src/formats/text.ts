@@ -48,11 +48,17 @@ export const asPlainCell = (text: string): string => (opensFormula.test(text) ? 
 export const fromPlainCell = (cell: string): string =>
   cell.startsWith("'") && opensFormula.test(cell) ? cell.slice(1) : cell;
 
-const markup: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+const markup: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
 
-/** Escapes a text for HTML, XML or OFX. */
-export const escapeMarkup = (text: string): string =>
-  text.replaceAll(/[&<>]/g, (mark) => markup[mark] ?? '');
+/** Escapes a text for HTML, also within the quotes of an attribute. */
+export const escapeHtml = (text: string): string =>
+  text.replaceAll(/[&<>"']/g, (mark) => markup[mark] ?? '');
 
 /**
  * Whether a text can be one segment of a URL path. Excludes an empty string and unpaired

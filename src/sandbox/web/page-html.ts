@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type Big from 'big.js';
 import { formatAmount, formatSats } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/duration.js';
+import { escapeHtml } from '../../formats/text.js';
 import { encodeQr, svgOf } from '../../formats/qr/qr-code.js';
 import type { Outgoing } from '../http/routing.js';
 import { pageStyle } from './page-style.js';
@@ -57,9 +58,9 @@ export function paymentPage(page: PaymentPage): Outgoing {
 <body class="${phase}">
 <main>
   <header>
-    <p class="payee">Pay <strong>${escape(payee)}</strong></p>
-    <h1 class="amount">${escape(formatAmount({ ccy, value: amount }))}</h1>
-    ${ccy === 'BTC' ? `<p class="sats">${escape(formatSats(amount))}</p>` : ''}
+    <p class="payee">Pay <strong>${escapeHtml(payee)}</strong></p>
+    <h1 class="amount">${escapeHtml(formatAmount({ ccy, value: amount }))}</h1>
+    ${ccy === 'BTC' ? `<p class="sats">${escapeHtml(formatSats(amount))}</p>` : ''}
   </header>
   ${phase === 'waiting' ? requestPart(page) : ''}
   <section class="status" role="status">
@@ -68,7 +69,7 @@ export function paymentPage(page: PaymentPage): Outgoing {
   ${phase === 'waiting' ? payPart(page) : ''}
   <footer>
     <p>Sandbox: no real money moves.</p>
-    <p class="id">${escape(page.txnId)}</p>
+    <p class="id">${escapeHtml(page.txnId)}</p>
   </footer>
 </main>
 </body>`,
@@ -79,16 +80,16 @@ export function paymentPage(page: PaymentPage): Outgoing {
 function requestPart({ request }: PaymentPage): string {
   if (request === undefined) return '';
   const bitmap = encodeQr(request.uri, qrBorder);
-  const link = `<a class="qr" href="${escape(request.uri)}" aria-label="Open in a wallet">`;
+  const link = `<a class="qr" href="${escapeHtml(request.uri)}" aria-label="Open in a wallet">`;
   return `<section class="request">
     ${bitmap === undefined ? '' : `${link}${svgOf(bitmap)}</a>`}
-    <div class="code"><code>${escape(request.shown)}</code></div>
+    <div class="code"><code>${escapeHtml(request.shown)}</code></div>
   </section>`;
 }
 
 function payPart({ txnId, leftMs }: PaymentPage): string {
   return `<p class="left">${formatDuration(leftMs)} left</p>
-  <form method="post" action="/pay/${escape(txnId)}/pay">
+  <form method="post" action="/pay/${escapeHtml(txnId)}/pay">
     <button class="pay">Pay now</button>
     <p>“Pay now” pays as somebody else’s wallet would.</p>
   </form>`;
@@ -127,7 +128,7 @@ function document(status: number, title: string, body: string, head = ''): Outgo
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<title>${escape(title)}</title>
+<title>${escapeHtml(title)}</title>
 <link rel="icon" href="data:,">
 ${head}<style>${pageStyle}</style>
 </head>${body}
@@ -153,14 +154,3 @@ function policy(): string {
 
 const hashOf = (text: string): string =>
   `sha256-${createHash('sha256').update(text).digest('base64')}`;
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-const escape = (text: string): string =>
-  text.replace(/[&<>"']/g, (character) => entities[character] ?? character);

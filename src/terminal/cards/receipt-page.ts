@@ -3,7 +3,7 @@ import type { Transaction } from '../../api/types.js';
 import { decimalsOf, formatAmount, money, type Money } from '../../formats/amount.js';
 import { ownZone } from '../../formats/calendar.js';
 import { countryName } from '../../formats/country.js';
-import { escapeMarkup } from '../../formats/text.js';
+import { escapeHtml } from '../../formats/text.js';
 import { sanitize } from '../sanitize.js';
 import { dateTime } from '../time.js';
 import type { CardDetail, MoneyLine } from './card.js';
@@ -193,4 +193,4 @@ function tableRow([label, value, className = '']: Row): string {
   return `${tr}<th>${escaped(label)}</th><td>${escaped(value)}</td></tr>`;
 }
 
-const escaped = (text: string): string => escapeMarkup(sanitize(text));
+const escaped = (text: string): string => escapeHtml(sanitize(text));

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import type { Big } from 'big.js';
 import { decimalsOf } from '../../formats/amount.js';
 import type { Span } from '../../formats/calendar.js';
-import { escapeMarkup } from '../../formats/text.js';
 import { changeOf } from './movement.js';
 import type { StatementRow } from '../../formats/statement-row.js';
 
@@ -80,4 +79,9 @@ const dayText = (date: string | null): string => (date ?? '').replaceAll('-', ''
 
 /** Shortens a text to the length that the OFX field allows. */
 const text = (value: string, longest: number): string =>
-  escapeMarkup([...value].slice(0, longest).join(''));
+  [...value]
+    .slice(0, longest)
+    .join('')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;');

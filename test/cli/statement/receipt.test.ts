@@ -38,7 +38,7 @@ describe('svcpay tx get -o html', () => {
       settled: expect.any(String),
     });
     expect(html).toMatch(/<h1>Lightning send: \w+<\/h1>/);
-    expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt; &amp; "tea"');
+    expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;tea&quot;');
     // oxlint-disable-next-line no-control-regex
     expect(html).not.toMatch(/<script|<link|<img|https?:|url\(|\u001b/);
   });

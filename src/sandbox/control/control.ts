@@ -25,7 +25,7 @@ import { createInvoice } from '../world/lightning.js';
 import { mine } from '../kinds/index.js';
 import { payFromOutside } from './outside.js';
 import { badRequest, notFound } from '../wire/refusal.js';
-import { clearLog, readLog } from '../http/request-log.js';
+import { readLog } from '../http/request-log.js';
 import type { Store } from '../storage/database.js';
 import { runDueActions, type DueAction } from '../world/schedule.js';
 import { fund } from './funding.js';
@@ -118,17 +118,13 @@ export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
       'clock/thaw',
       clock(({ now }) => ({ now, frozen: false })),
     ),
-    control('GET', 'auto-pay', showAutoPay),
     control('PUT', 'auto-pay', (call) => {
-      writeAutoPay(call.ctx.store, readBody(call.incoming, autoPayBody).after);
-      return showAutoPay(call);
+      const { after } = readBody(call.incoming, autoPayBody);
+      writeAutoPay(call.ctx.store, after);
+      return { after };
     }),
     ...faultControls(),
     control('GET', 'log', ({ ctx, query }) => ({ data: readLog(ctx.store, logFilter(query)) })),
-    control('DELETE', 'log', ({ ctx }) => {
-      clearLog(ctx.store);
-      return { data: [] };
-    }),
   ];
 }
 
@@ -225,10 +221,6 @@ function outsideInvoice({ ctx, incoming }: RoutedRequest): Unserialized<OutsideI
     expiresAt: made.expiresAt,
   };
 }
-
-const showAutoPay = ({ ctx }: RoutedRequest): unknown => ({
-  after: readAutoPay(ctx.store) ?? 'off',
-});
 
 function logFilter(query: URLSearchParams) {
   return {

@@ -14,12 +14,7 @@ import { badRequest, notFound } from '../wire/refusal.js';
 import { requireSetting } from '../storage/settings.js';
 import { findTransaction } from '../service/transactions.js';
 import { states } from '../wire/states.js';
-import {
-  changeWebhookOptions,
-  readWebhookOptions,
-  webhookEvents,
-  webhookMethods,
-} from '../deliveries/webhooks.js';
+import { changeWebhookOptions, readWebhookOptions } from '../deliveries/webhooks.js';
 
 const triggerBody = v.object({
   state: v.picklist(states),
@@ -37,17 +32,7 @@ const triggerBody = v.object({
   accountId: v.optional(v.string()),
 });
 
-const certificate = v.pipe(
-  v.string(),
-  v.includes('-----BEGIN CERTIFICATE-----', 'must be a PEM certificate'),
-);
-
-const optionsBody = v.object({
-  allowHttpLoopback: v.optional(v.boolean()),
-  ca: v.optional(v.nullable(certificate)),
-  method: v.optional(v.picklist(webhookMethods)),
-  events: v.optional(v.picklist(webhookEvents)),
-});
+const optionsBody = v.object({ allowHttpLoopback: v.boolean() });
 
 export function webhookControls(): Route[] {
   return [
@@ -59,12 +44,10 @@ export function webhookControls(): Route[] {
         limit: wholeNumber(query, 'limit'),
       }),
     })),
-    control('GET', 'deliveries/:id', (call) => showDelivery(call.ctx.store, idParam(call))),
     control('POST', 'deliveries/:id/replay', (call) => {
       replay(call.ctx, idParam(call));
       return showDelivery(call.ctx.store, idParam(call));
     }),
-    control('GET', 'webhook-options', ({ ctx }) => readWebhookOptions(ctx.store)),
     control('PUT', 'webhook-options', ({ ctx, incoming }) => {
       changeWebhookOptions(ctx.store, readBody(incoming, optionsBody));
       return readWebhookOptions(ctx.store);

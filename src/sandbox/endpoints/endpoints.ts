@@ -40,7 +40,6 @@ import {
 import { showListItem, showTransaction } from './show-transaction.js';
 
 export const base = '/api/v2';
-const institutions = `${base}/reference/fiat-institution/by-country`;
 
 export function endpoints({
   allowSignatureReuse,
@@ -55,53 +54,29 @@ export function endpoints({
       access: 'open',
       answer: token,
     },
-    {
-      method: 'GET',
-      path: `${base}/account/:accountId/wallet/`,
-      access: 'token',
-      answer: getWallets,
-    },
-    {
-      method: 'GET',
-      path: `${base}/account/onchain-address`,
-      access: 'token',
-      answer: getBitcoinAddress,
-    },
-    {
-      method: 'GET',
-      path: `${base}/account/stablecoin-onchain-address`,
-      access: 'token',
-      answer: getUsdtAddress,
-    },
-    { method: 'GET', path: `${base}/account/:accountId`, access: 'token', answer: getAccount },
-    { method: 'POST', path: `${base}/transaction/?`, access: 'token', answer: postTransaction },
-    { method: 'PUT', path: `${base}/transaction/:txnId/confirm`, access: 'token', answer: confirm },
-    {
-      method: 'PUT',
-      path: `${base}/transaction/:txnId/${cancelSuffix}`,
-      access: 'token',
-      answer: cancel,
-    },
-    { method: 'GET', path: `${base}/transaction/:txnId`, access: 'token', answer: getTransaction },
-    { method: 'GET', path: `${base}/transaction`, access: 'token', answer: getTransactions },
-    {
-      method: 'GET',
-      path: `${institutions}/:countryCode`,
-      access: 'token',
-      answer: getInstitutions,
-    },
-    { method: 'POST', path: `${base}/webhook`, access: 'token', answer: postWebhook },
-    { method: 'GET', path: `${base}/webhook`, access: 'token', answer: getWebhooks },
-    { method: 'PUT', path: `${base}/webhook/:webhookId`, access: 'token', answer: putWebhook },
-    {
-      method: 'DELETE',
-      path: `${base}/webhook/:webhookId`,
-      access: 'token',
-      answer: deleteWebhook,
-    },
-    { method: 'GET', path: `${base}/rate`, access: 'token', answer: () => ({ data: rateTable() }) },
+    endpoint('GET', 'account/:accountId/wallet/', getWallets),
+    endpoint('GET', 'account/onchain-address', getBitcoinAddress),
+    endpoint('GET', 'account/stablecoin-onchain-address', getUsdtAddress),
+    endpoint('GET', 'account/:accountId', getAccount),
+    endpoint('POST', 'transaction/?', postTransaction),
+    endpoint('PUT', 'transaction/:txnId/confirm', confirm),
+    endpoint('PUT', `transaction/:txnId/${cancelSuffix}`, cancel),
+    endpoint('GET', 'transaction/:txnId', getTransaction),
+    endpoint('GET', 'transaction', getTransactions),
+    endpoint('GET', 'reference/fiat-institution/by-country/:countryCode', getInstitutions),
+    endpoint('POST', 'webhook', postWebhook),
+    endpoint('GET', 'webhook', getWebhooks),
+    endpoint('PUT', 'webhook/:webhookId', putWebhook),
+    endpoint('DELETE', 'webhook/:webhookId', deleteWebhook),
+    endpoint('GET', 'rate', () => ({ data: rateTable() })),
   ];
 }
+
+const endpoint = (
+  method: Route['method'],
+  path: string,
+  answer: (call: AccountCall) => unknown,
+): Route => ({ method, path: `${base}/${path}`, access: 'token', answer });
 
 function createToken({ ctx, incoming }: RoutedRequest, allowReuse: boolean): unknown {
   const text = bodyText(incoming);

@@ -54,7 +54,3 @@ export function readLog(
     limit,
   );
 }
-
-export function clearLog(store: Store): void {
-  store.run('DELETE FROM request_log');
-}

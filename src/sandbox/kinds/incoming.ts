@@ -4,7 +4,7 @@ import type Big from 'big.js';
 import * as v from 'valibot';
 import { findOwnAddress, type OwnAddress } from '../world/addresses.js';
 import { chains } from '../../formats/sandbox/answers.js';
-import { broadcast, chainCurrency } from '../world/chain.js';
+import { broadcast, chainCurrency, type Chain } from '../world/chain.js';
 import { type Context, randomId } from '../world/context.js';
 import type { Store } from '../storage/database.js';
 import { credit } from '../service/engine.js';
@@ -34,11 +34,14 @@ export function payAddress(ctx: Context, own: OwnAddress, amount: Big): string {
  */
 const target = v.object({ address: v.string() });
 
-/** Credits a blockchain transfer whose address belongs to a user of the service. */
-export function payIfOwn(ctx: Context, { extra, arrives }: Transaction): void {
-  const own = findOwnAddress(ctx.store, v.parse(target, extra).address);
-  if (own !== undefined) payAddress(ctx, own, arrives);
-}
+/** Broadcasts a transfer, and credits it if its address belongs to a user of the service. */
+export const sendOn =
+  (chain: Chain) =>
+  (ctx: Context, { id, extra, arrives }: Transaction): void => {
+    broadcast(ctx, id, chain, arrives);
+    const own = findOwnAddress(ctx.store, v.parse(target, extra).address);
+    if (own !== undefined) payAddress(ctx, own, arrives);
+  };
 
 export function findDeposit(store: Store, id: string): Deposit | undefined {
   return store.one(

@@ -91,8 +91,6 @@ export function receiveQuote(
   return {
     ...price(request, { ...amountOn('dest', request), fee: 'receive' }),
     sourceDetails: { reqDetails: { [detail]: null, invoicePageUrl: null } },
-    destDetails: { reqDetails: {} },
-    extra: {},
   };
 }
 

@@ -41,7 +41,6 @@ export const lightningSend: Kind = {
     const { amount, ...invoice } = readInvoice(paymentRequest, ctx.now);
     return {
       ...price(request, { side: 'dest', amount, fee: 'send', networkFee: lightningNetworkFeeOf }),
-      sourceDetails: { reqDetails: {} },
       destDetails: { reqDetails: { paymentRequest } },
       extra: invoice,
     };

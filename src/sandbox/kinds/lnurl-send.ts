@@ -28,7 +28,6 @@ export const lnurlSend: Kind = {
         fee: 'send',
         networkFee: lightningNetworkFeeOf,
       }),
-      sourceDetails: { reqDetails: {} },
       destDetails: { reqDetails: { address, lnurlAddress } },
       extra: { accountId: account?.id, planned: endingOfLnurlUser(user) },
     };

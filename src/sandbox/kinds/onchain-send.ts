@@ -2,8 +2,7 @@
 // transfer.
 import Big from 'big.js';
 import { parseBitcoinAddress } from '../../formats/address/bitcoin-address.js';
-import { broadcast } from '../world/chain.js';
-import { payIfOwn } from './incoming.js';
+import { sendOn } from './incoming.js';
 import { price } from '../service/pricing.js';
 import { badRequest, orRefuse } from '../wire/refusal.js';
 import { chainNetworkFee, durations, endingOfAddress } from '../unspecified.js';
@@ -26,7 +25,6 @@ export const onchainSend: Kind = {
     if (amount.lt(minimum)) throw badRequest(`the minimum is ${minimum.toFixed()} BTC`);
     return {
       ...price(request, { side, amount, fee: 'send', networkFee: chainNetworkFee.bitcoin }),
-      sourceDetails: { reqDetails: {} },
       destDetails: { reqDetails: { address: text } },
       extra: { address, planned: endingOfAddress(program) },
     };
@@ -34,10 +32,7 @@ export const onchainSend: Kind = {
   ...sending({
     name,
     startAfter: durations.broadcast,
-    send(ctx, txn) {
-      broadcast(ctx, txn.id, 'bitcoin', txn.arrives);
-      payIfOwn(ctx, txn);
-    },
+    send: sendOn('bitcoin'),
   }),
 };
 

@@ -13,12 +13,7 @@ export const swap: Kind = {
   quote(_ctx, request) {
     const { source, dest } = request;
     if (source.ccy === dest.ccy) throw badRequest('a swap must have two different currencies');
-    return {
-      ...price(request, { ...requestedAmount(request), fee: 'swap' }),
-      sourceDetails: { reqDetails: {} },
-      destDetails: { reqDetails: {} },
-      extra: {},
-    };
+    return price(request, { ...requestedAmount(request), fee: 'swap' });
   },
   confirm(ctx, txn) {
     const ending = plannedEndingOf(txn, 'settle');

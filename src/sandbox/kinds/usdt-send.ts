@@ -1,7 +1,6 @@
 // Sends USDT to an address on TRON. The service refuses Ethereum addresses ("not available yet").
 import { parseTronAddress, tronUsdtContract } from '../../formats/address/tron-address.js';
-import { broadcast } from '../world/chain.js';
-import { payIfOwn } from './incoming.js';
+import { sendOn } from './incoming.js';
 import { price } from '../service/pricing.js';
 import { badRequest, orRefuse } from '../wire/refusal.js';
 import { chainNetworkFee, durations, endingOfAddress } from '../unspecified.js';
@@ -26,7 +25,6 @@ export const usdtSend: Kind = {
         fee: 'send',
         networkFee: chainNetworkFee.tron,
       }),
-      sourceDetails: { reqDetails: {} },
       destDetails: { reqDetails: { address } },
       extra: { address, planned: endingOfAddress(hex.slice(2)) },
     };
@@ -34,9 +32,6 @@ export const usdtSend: Kind = {
   ...sending({
     name,
     startAfter: durations.broadcast,
-    send(ctx, txn) {
-      broadcast(ctx, txn.id, 'tron', txn.arrives);
-      payIfOwn(ctx, txn);
-    },
+    send: sendOn('tron'),
   }),
 };

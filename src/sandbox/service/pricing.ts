@@ -34,16 +34,14 @@ export interface Deductions {
   readonly networkFee: boolean;
 }
 
-type Price = Omit<Quote, 'sourceDetails' | 'destDetails' | 'extra'>;
-
 /**
- * Computes a quote, rounded in favour of the service. Throws a `Refusal` for an amount that is too
+ * Computes a quote without details, rounded in favour of the service. Throws a `Refusal` for an amount that is too
  * small or too large, has too many decimals, or does not cover the fees.
  */
 export function price(
   { source, dest, deduct }: PricedRequest,
   { side, amount, fee, networkFee: networkFeeRule = new Big(0) }: PriceTerms,
-): Price {
+): Quote {
   const [sourceCcy, destCcy] = [source.ccy, dest.ccy];
   const fxRate = rateBetween(sourceCcy, destCcy);
   const [sourceDecimals, destDecimals] = [decimalsOf(sourceCcy), decimalsOf(destCcy)];
@@ -75,6 +73,9 @@ export function price(
     serviceFee,
     networkFee,
     fxRate,
+    sourceDetails: { reqDetails: {} },
+    destDetails: { reqDetails: {} },
+    extra: {},
   };
 }
 

@@ -71,7 +71,7 @@ export class ServiceClient {
   /** Returns the service. Throws Failure `usage` if the client is closed. */
   #open(): Service {
     if (!this.#closed.signal.aborted) return this.#service;
-    throw new Failure('usage', 'Nothing was sent: the client is closed.');
+    throw new Failure('usage', 'the client is closed.', { money: 'Nothing was sent' });
   }
 
   /**

@@ -20,7 +20,7 @@ export class ServiceError extends Failure {
   override readonly name = 'ServiceError';
   declare readonly status: number;
   /** The service's own text, from the fields `error` and `message`. */
-  override readonly reason: string;
+  readonly reason: string;
   /**
    * Whether the service itself refused: 400, 401, 403 or 404 with a body in one of the
    * specification's shapes, or 200 with the detailed shape. An error response that does not have

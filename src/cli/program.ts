@@ -111,7 +111,7 @@ function usageFailure(error: CommanderError, line: CommandLine, program: Command
   const { path } = line;
   const name = path.map((branch) => branch.name).join(' ');
   return new Failure('usage', usageText(error, name, line, program), {
-    hint: ['svcpay', ...(name === '' ? [] : [name]), '--help'].join(' '),
+    next: { do: 'run', command: `${name} --help`.trimStart() },
   });
 }
 
@@ -259,17 +259,16 @@ function globalsOf(
 
 function noCommand(program: Commander, { explain }: ProgramOptions): Failure {
   explain(program.helpInformation());
-  return new Failure('usage', 'Name a command.', { hint: 'svcpay --help' });
+  return new Failure('usage', 'Name a command.', { next: { do: 'run', command: '--help' } });
 }
 
 function groupFailure(group: Commander): Failure {
   const names = group.commands.map((child) => child.name()).join(', ');
   const path: string[] = [];
-  for (let each: Commander | null = group; each !== null; each = each.parent)
-    path.unshift(each.name());
-  const [, ...words] = path;
-  return new Failure('usage', `"${words.join(' ')}" must be followed by one of: ${names}.`, {
-    hint: `${path.join(' ')} --help`,
+  for (let each = group; each.parent !== null; each = each.parent) path.unshift(each.name());
+  const words = path.join(' ');
+  return new Failure('usage', `"${words}" must be followed by one of: ${names}.`, {
+    next: { do: 'run', command: `${words} --help` },
   });
 }
 

@@ -110,7 +110,7 @@ async function show(
 ): Promise<number> {
   const { showFailure } = await import('./show-failure.js');
   const isTerminated = failure.kind === 'interrupted' && proc.isTerminated?.() === true;
-  const shown = isTerminated ? new Failure('terminated', failure.message, failure) : failure;
+  const shown = isTerminated ? failure.saying(failure.why, { kind: 'terminated' }) : failure;
   showFailure(shown, line, await withLog(line, proc), globals);
   return shown.exitCode;
 }

@@ -107,8 +107,13 @@ export interface FailureDetails {
    */
   hint?: string | undefined;
   next?: NextStep | undefined;
-  /** Why it happened, as a clause for other sentences, without what happened to the money. */
-  reason?: string | undefined;
+  /**
+   * What happened to the money, in the words that begin the message. Without these words, the kind
+   * tells what happened to the money.
+   */
+  money?: string | undefined;
+  /** The flags of the answers that svcpay lacks and cannot ask for. */
+  missing?: string | undefined;
   /** The HTTP status of the service's response. */
   status?: number | undefined;
   /** The error code in the service's response, such as `2005`. */
@@ -124,15 +129,18 @@ export interface FailureDetails {
 }
 
 /**
- * An expected failure. `kind` is the outcome, `message` is the reason, and `hint` and `next` are
- * the advice.
+ * An expected failure. `kind` is the outcome, `money` and `why` make the message, and `hint` and
+ * `next` are the advice.
  */
 export class Failure extends Error {
   override readonly name: string = 'Failure';
   readonly kind: FailureKind;
   readonly hint: string | undefined;
   readonly next: NextStep | undefined;
-  readonly reason: string | undefined;
+  readonly money: string | undefined;
+  /** The reason, without what happened to the money. */
+  readonly why: string;
+  readonly missing: string | undefined;
   readonly status: number | undefined;
   readonly code: string | undefined;
   txnId: string | undefined;
@@ -140,19 +148,25 @@ export class Failure extends Error {
   ref: string | undefined;
   readonly requestId: string | undefined;
 
-  constructor(kind: FailureKind, message: string, details: FailureDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+  /**
+   * @param why the reason: whole sentences, or the end of the sentence that `money` begins
+   */
+  constructor(kind: FailureKind, why: string, details: FailureDetails = {}) {
+    const { money, cause } = details;
+    const start = money === undefined ? '' : `${money}${why === '' ? '.' : ': '}`;
+    super(start + why, cause === undefined ? undefined : { cause });
     this.kind = kind;
+    this.money = money;
+    this.why = why;
     this.hint = details.hint;
     this.next = details.next;
-    this.reason = details.reason;
+    this.missing = details.missing;
     this.status = details.status;
     this.code = details.code;
     this.txnId = details.txnId;
     this.txnState = details.txnState;
     this.ref = details.ref;
-    this.requestId =
-      details.requestId ?? (details.cause instanceof Failure ? details.cause.requestId : undefined);
+    this.requestId = details.requestId ?? (cause instanceof Failure ? cause.requestId : undefined);
   }
 
   /** Names the payment that the failure concerns, where the failure does not name it itself. */
@@ -161,6 +175,19 @@ export class Failure extends Error {
     this.txnState ??= this.txnId === undefined || this.txnId === txnId ? txnState : undefined;
     this.txnId ??= txnId;
     return this;
+  }
+
+  /** The reason as a clause of another sentence. */
+  get clause(): string {
+    return this.why.replace(/\.$/, '');
+  }
+
+  /** The same failure, with another reason, another kind or other details. */
+  saying(
+    why: string,
+    { kind = this.kind, ...details }: FailureDetails & { kind?: FailureKind } = {},
+  ): Failure {
+    return new Failure(kind, why, { ...this, ...details, cause: this });
   }
 
   get exitCode(): number {
@@ -197,7 +224,7 @@ export class Failure extends Error {
 export const notSent = (
   reason: string,
   details: Pick<FailureDetails, 'hint' | 'next' | 'txnId'> = {},
-): Failure => new Failure('usage', `Not sent: ${reason}.`, { ...details, reason });
+): Failure => new Failure('usage', `${reason}.`, { money: 'Not sent', ...details });
 
 /** Whether nobody knows yet what happened to the money (exit code 8). */
 export const isUnknown = ({ kind }: Pick<Failure, 'kind'>): boolean =>

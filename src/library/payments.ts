@@ -147,7 +147,8 @@ type Begin = ReturnType<typeof callsOf>;
 const callsOf =
   (client: ServiceClient, options: PaymentsOptions, closed: AbortSignal) =>
   ({ signal, on }: Call) => {
-    if (closed.aborted) throw new Failure('usage', 'Nothing was sent: the journal is closed.');
+    if (closed.aborted)
+      throw new Failure('usage', 'the journal is closed.', { money: 'Nothing was sent' });
     const signals = [signal, options.signal, closed].filter((each) => each !== undefined);
     const stop = AbortSignal.any(signals);
     const report = (event: PaymentEvent): void =>
@@ -330,7 +331,8 @@ async function accountOf(service: ServiceClient): Promise<string> {
   if (chosen === own) return own;
   throw new Failure(
     'usage',
-    `Not sent: the service acts for ${chosen} only with an API key of that account.`,
+    `the service acts for ${chosen} only with an API key of that account.`,
+    { money: 'Not sent' },
   );
 }
 
@@ -339,7 +341,8 @@ async function accountOf(service: ServiceClient): Promise<string> {
  * never submitted, the program must repeat the original call.
  */
 const neverAgreed = (ref: string): Failure =>
-  new Failure('declined', `Not sent: the payment ${ref} was never submitted.`, {
+  new Failure('declined', `the payment ${ref} was never submitted.`, {
+    money: 'Not sent',
     hint: 'Repeat the original call with the same reference.',
   });
 
@@ -396,9 +399,10 @@ const approvalOf = (
 const sameAgain = ({ payment: { ref, attempts } }: EarlierPayment): Failure =>
   new Failure(
     'usage',
-    `Not sent: the payment ${ref} has the same amount and destination, and its outcome is not ` +
+    `the payment ${ref} has the same amount and destination, and its outcome is not ` +
       'known yet.',
     {
+      money: 'Not sent',
       hint:
         'Resume the earlier payment, pass a reference for the new payment, or pass the option ' +
         '{ again: true }.',

@@ -1,18 +1,16 @@
 // Shows a failure as text: first the state of the money, then the reason, then the next command.
 // For scripts, a failure is one line of JSON.
 import { isUnknown, type Failure, type FailureKind } from '../formats/failure.js';
-import { adviceOf, commandFor, type RunGlobals } from './next-step.js';
+import { adviceOf, commandFor, type Advice, type RunGlobals } from './next-step.js';
 import { toJson } from './rows/json.js';
 import { sanitize } from './sanitize.js';
 import type { Canvas } from './terminal.js';
 import { widthOf, wrap } from './layout.js';
 
 /**
- * For each kind of failure, a statement about the money that svcpay prints before the failure's
- * message, such as `Not sent`. If the message itself states what happened to the money, svcpay
- * prints only the message.
+ * For each kind of failure, what happened to the money of a failure that does not state it itself.
  */
-const outcomes: Partial<Record<FailureKind, string>> = {
+const moneyOf: Partial<Record<FailureKind, string>> = {
   usage: 'Not sent',
   'already-paid': 'Not sent',
   refused: 'Nothing moved',
@@ -43,34 +41,40 @@ export function failureLines(
   failure: Failure,
   { money, canvas, run }: FailureViewOptions,
 ): string[] {
-  const paragraph = sanitize(money ? withOutcome(failure) : failure.message);
+  const paragraph = sanitize(money ? withMoney(failure) : failure.message);
   const lines = canvas === undefined ? [paragraph] : marked(paragraph, failure.kind, canvas);
   // svcpay does not wrap the request id, so that people can copy the id.
   if (failure.requestId !== undefined) lines.push(`  Request ${sanitize(failure.requestId)}`);
-  const advice = [adviceOf(failure, run), money ? explanationOf(failure, run) : undefined];
-  return [
-    ...lines,
-    ...advice.flatMap((text) => (text === undefined ? [] : adviceLines(sanitize(text), canvas))),
-  ];
+  const advice = money ? [failure, explanationOf(failure)] : [failure];
+  return [...lines, ...advice.flatMap((each) => adviceLines(each, canvas, run))];
+}
+
+function withMoney({ kind, money, message }: Failure): string {
+  const start = money === undefined ? moneyOf[kind] : undefined;
+  return start === undefined ? message : `${start}. ${message}`;
 }
 
 /** The command that tells the story of a payment that was submitted and not paid. */
-function explanationOf({ kind, txnId, ref }: Failure, run: RunGlobals): string | undefined {
-  if (ref === undefined || (kind !== 'payment-failed' && kind !== 'outcome-unknown'))
-    return undefined;
-  return `What happened: ${commandFor({ do: 'explain', id: txnId ?? ref }, run)}`;
-}
+const explanationOf = ({ kind, txnId, ref }: Failure): Advice =>
+  ref === undefined || (kind !== 'payment-failed' && kind !== 'outcome-unknown')
+    ? {}
+    : { hint: 'What happened', next: { do: 'explain', id: txnId ?? ref } };
 
 /**
  * Draws the advice. If the advice does not fit on one line, each command has its own line. The
  * terminal wraps a command that does not fit into the window.
  */
-function adviceLines(advice: string, canvas: Canvas | undefined): string[] {
-  if (canvas === undefined || widthOf(advice) + 2 <= canvas.columns) return [`  ${advice}`];
-  const parts = advice.split(/ (?=svcpay )/);
-  return parts
-    .flatMap((part) => (part.startsWith('svcpay ') ? [part] : wrap(part, canvas.columns - 2)))
-    .map((line) => `  ${line}`);
+function adviceLines(given: Advice, canvas: Canvas | undefined, run: RunGlobals): string[] {
+  const { hint, next } = given;
+  const advice = adviceOf(given, run);
+  if (advice === undefined) return [];
+  if (canvas === undefined || widthOf(advice) + 2 <= canvas.columns)
+    return [`  ${sanitize(advice)}`];
+  const text = next === undefined ? hint : hint && `${hint}:`;
+  return [
+    ...(text === undefined ? [] : wrap(sanitize(text), canvas.columns - 2)),
+    ...(next === undefined ? [] : [sanitize(commandFor(next, run))]),
+  ].map((line) => `  ${line}`);
 }
 
 /**
@@ -88,21 +92,6 @@ function marked(paragraph: string, kind: FailureKind, { columns, style }: Canvas
 }
 
 const mark = '✗ ';
-
-/** Whether a message already states what happened to the money. */
-const namesOutcome = (message: string): boolean =>
-  /^(?:Not|Nothing|Paid|Sent|Outcome)\b[^.]*:/.test(message) ||
-  /^(?:Not|Sent|Nothing was)\b[^:.]*[.,]|^You (?:left|said)\b/.test(message) ||
-  message.endsWith(': nothing moved.');
-
-const firstWords =
-  /^(The|This|That|There|A|An|No|It|You|Your|Missing|Too|Interrupted|Use|Give|Name)\b/;
-
-function withOutcome({ kind, message }: Failure): string {
-  const outcome = outcomes[kind];
-  if (outcome === undefined || namesOutcome(message)) return message;
-  return `${outcome}: ${message.replace(firstWords, (word) => word.toLowerCase())}`;
-}
 
 /** Describes a service that gave no response or an error response. */
 export const unreachedText = ({ status }: Failure): string =>

@@ -89,11 +89,10 @@ export function commandFor(step: NextStep, run: RunGlobals): string {
   return commandLine({ command: commands[step.do], argument }, run);
 }
 
+export type Advice = Partial<Pick<Failure, 'hint' | 'next'>>;
+
 /** Returns the advice for a failure: a text, a command, or both. */
-export function adviceOf(
-  { hint, next }: Pick<Failure, 'hint' | 'next'>,
-  run: RunGlobals,
-): string | undefined {
+export function adviceOf({ hint, next }: Advice, run: RunGlobals): string | undefined {
   if (next === undefined) return hint;
   const command = commandFor(next, run);
   return hint === undefined ? command : `${hint}: ${command}`;

@@ -176,16 +176,16 @@ describe('the guided mode of svcpay', () => {
     ['config set network', 'Missing VALUE.'],
     [
       'send',
-      'Not sent: missing DESTINATION and --yes. svcpay cannot ask, because stdin is not a terminal.',
+      'Not sent. Missing DESTINATION and --yes. svcpay cannot ask, because stdin is not a terminal.',
     ],
-    ['send lightning --yes', 'Not sent: missing INVOICE.'],
-    ['send onchain', 'Not sent: missing ADDRESS, AMOUNT (e.g. 50000sat) and --yes.'],
-    ['send alice@example.com --yes', 'missing AMOUNT (e.g. 50000sat).'],
-    ['swap', 'missing AMOUNT, FROM, TO and --yes.'],
-    ['swap 25usdt --yes', 'missing TO.'],
+    ['send lightning --yes', 'Not sent. Missing INVOICE.'],
+    ['send onchain', 'Not sent. Missing ADDRESS, AMOUNT (e.g. 50000sat) and --yes.'],
+    ['send alice@example.com --yes', 'Missing AMOUNT (e.g. 50000sat).'],
+    ['swap', 'Missing AMOUNT, FROM, TO and --yes.'],
+    ['swap 25usdt --yes', 'Missing TO.'],
     ['receive', 'Missing lightning, onchain or address.'],
     ['receive address', 'Missing btc, usdt or lightning.'],
-    ['batch', 'Not sent: missing FILE.'],
+    ['batch', 'Not sent. Missing FILE.'],
     ['receive onchain', 'Missing AMOUNT (e.g. 50000sat).'],
   ];
   test('lists all missing values at once instead of asking if there is no terminal', async ({

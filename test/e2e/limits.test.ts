@@ -118,14 +118,14 @@ describe('svcpay limits', () => {
     expect(quoted).toMatchObject({
       exitCode: 0,
       stderr: expect.stringMatching(
-        /Your limits refuse this payment because 0\.0000100\d BTC \(1.00\d sat\) is over your daily limit of 0\.00001500 BTC \(1.500 sat\)/,
+        /your limits refuse this payment because 0\.0000100\d BTC \(1.00\d sat\) is over your daily limit of 0\.00001500 BTC \(1.500 sat\)/,
       ),
     });
     expect(quoted.json()).toMatchObject({ txnState: 'quoted' });
     expect(await svcpay([...line, '--yes'], around)).toMatchObject({ exitCode: 7, stdout: '' });
     await svcpay(['limits', 'allow', 'ada@example.com'], around);
     expect((await svcpay([...line, '--quote-only'], around)).stderr).toContain(
-      'Your limits refuse this payment because satoshi@example.com is not on your allow-list',
+      'your limits refuse this payment because satoshi@example.com is not on your allow-list',
     );
     expect(confirmations(around)).toBe(1);
   });

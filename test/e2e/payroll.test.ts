@@ -182,7 +182,7 @@ describe('svcpay batch at a terminal with rows paid a week ago', () => {
     expect(await svcpay(['batch', file, '--yes'], around)).toMatchObject({ exitCode: 0 });
     const now = (): number => Date.now() + 8 * 86_400_000;
     const tty = onScreen(['batch', file], { ...around, now, columns: 100 });
-    await tty.waitFor(/Every row was already paid on \d+ \w{3}\. What now\?/);
+    await tty.waitFor(/On \d+ \w{3}, every row was already paid\. What now\?/);
     return tty;
   }
 

@@ -208,7 +208,7 @@ test('svcpay propose batch proposes all rows of a file, which are paid within on
   const id = await propose(`batch ${file} --max-total 2000sat`, around);
   const run = await svcpay(paying(id, around), around);
   expect(run).toMatchObject({ exitCode: 7 });
-  expect(run.error().message).toMatch(/^1 of 2 rows were sent\. /);
+  expect(run.error().message).toMatch(/^1 of 2 rows were sent: /);
   expect(confirmations(around)).toBe(1);
   const enough = await propose(`batch ${file} --max-total 3000sat`, around);
   expect(await svcpay(paying(enough, around), around)).toMatchObject({ exitCode: 0 });

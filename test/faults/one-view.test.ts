@@ -44,7 +44,7 @@ describe('a payment that expired after its submission', () => {
     expect(watched.error()).toMatchObject({
       kind: 'payment-failed',
       exitCode: 6,
-      message: expect.stringMatching(/ended in the state expired\. Recorded .* did not move/),
+      message: expect.stringMatching(/the transaction ended as expired\. Recorded .* did not move/),
     });
     expect((await run('tx get order-1')).stderr).toBe('');
   });

@@ -149,7 +149,9 @@ describe('svcpay after a payment with an unknown outcome', () => {
     await withoutSignIn({ around, home }, signIns[0][1]);
     const again = await svcpay([...send, '--timeout', '1s'], around);
     expect(again).toMatchObject({ exitCode: 8, stdout: '' });
-    expect(again.error().message).toMatch(/^Paid earlier under the reference order-9, but cannot/);
+    expect(again.error().message).toMatch(
+      /^Paid earlier under the reference order-9: the transaction cannot be read/,
+    );
   });
 
   test('exits 8 for a batch with an unresolved row if the sign-in fails', async ({

@@ -805,46 +805,38 @@ describe('failureLines', () => {
     [
       {
         failure: invoiceExpired,
-        shown: ['Not sent: the invoice expired 4 minutes ago. Ask for a new one.'],
+        shown: ['Not sent. The invoice expired 4 minutes ago. Ask for a new one.'],
       },
       {
         failure: new Failure('usage', '50000 has no unit.'),
-        shown: ['Not sent: 50000 has no unit.'],
+        shown: ['Not sent. 50000 has no unit.'],
       },
       {
         failure: new Failure('refused', 'The service refused the quote.'),
-        shown: ['Nothing moved: the service refused the quote.'],
+        shown: ['Nothing moved. The service refused the quote.'],
       },
       {
         failure: new Failure('pending', 'The service did not answer.', {
-          hint: `svcpay tx resume ${txnId}`,
+          next: { do: 'resume', id: txnId },
         }),
-        shown: ['Outcome unknown: the service did not answer.', `  svcpay tx resume ${txnId}`],
+        shown: ['Outcome unknown. The service did not answer.', `  svcpay tx resume ${txnId}`],
       },
       {
-        failure: new Failure('refused', 'Nothing moved: it was refused.'),
+        failure: new Failure('refused', 'it was refused.', { money: 'Nothing moved' }),
         shown: ['Nothing moved: it was refused.'],
       },
       {
-        failure: new Failure('declined', 'Not sent. The quote will expire unconfirmed.'),
-        shown: ['Not sent. The quote will expire unconfirmed.'],
-      },
-      {
-        failure: new Failure('declined', 'Nothing was sent.'),
+        failure: new Failure('declined', '', { money: 'Nothing was sent' }),
         shown: ['Nothing was sent.'],
       },
       {
-        failure: new Failure('interrupted', 'Interrupted: nothing moved.'),
-        shown: ['Interrupted: nothing moved.'],
-      },
-      {
         failure: new Failure('interrupted', 'Interrupted during a question.'),
-        shown: ['Nothing moved: interrupted during a question.'],
+        shown: ['Nothing moved. Interrupted during a question.'],
       },
       { failure: new Failure('unexpected', 'Something broke.'), shown: ['Something broke.'] },
       {
         failure: new Failure('refused', 'BTC: \u001B[2J\nfaked line'),
-        shown: ['Nothing moved: BTC: \\x1b[2J\\nfaked line'],
+        shown: ['Nothing moved. BTC: \\x1b[2J\\nfaked line'],
       },
     ].map((each) => [each.shown, each] as const),
   )('shows a failed payment as "%s"', (_shown, { failure, shown }) => {
@@ -859,10 +851,10 @@ describe('failureLines', () => {
 
   test('wraps a failure to the window, but not its command', () => {
     const failure = new Failure('temporary', 'The service does not answer at all.', {
-      hint: 'svcpay doctor --a-very-long-flag',
+      next: { do: 'run', command: 'doctor --a-very-long-flag' },
     });
     expect(failureLines(failure, { run: {}, money: true, canvas: plain(24) })).toEqual([
-      '✗ Nothing moved: the',
+      '✗ Nothing moved. The',
       '  service does not',
       '  answer at all.',
       '  svcpay doctor --a-very-long-flag',
@@ -871,10 +863,11 @@ describe('failureLines', () => {
 
   test('puts the command of a hint on its own line if the hint does not fit', () => {
     const failure = new Failure('authentication', 'You are not logged in.', {
-      hint: 'svcpay login, or try the sandbox without an account: svcpay --sandbox wallets',
+      hint: 'Log in, or try the sandbox without an account, e.g.',
+      next: { do: 'run', command: '--sandbox wallets' },
     });
     expect(failureLines(failure, { run: {}, money: false, canvas: plain(60) }).slice(1)).toEqual([
-      '  svcpay login, or try the sandbox without an account:',
+      '  Log in, or try the sandbox without an account, e.g.:',
       '  svcpay --sandbox wallets',
     ]);
     expect(failureLines(failure, { run: {}, money: false, canvas: plain(80) })).toHaveLength(2);

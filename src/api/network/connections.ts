@@ -54,9 +54,10 @@ export function checkTls(
     return;
   throw new Failure(
     'usage',
-    'Nothing was sent: NODE_TLS_REJECT_UNAUTHORIZED=0 accepts any certificate for ' +
+    'NODE_TLS_REJECT_UNAUTHORIZED=0 accepts any certificate for ' +
       `${url.host}, so anyone on the network could read the token.`,
     {
+      money: 'Nothing was sent',
       hint:
         'Unset NODE_TLS_REJECT_UNAUTHORIZED and set NODE_EXTRA_CA_CERTS to your own ' +
         'certificate, or use --insecure.',

@@ -79,16 +79,13 @@ async function openProxied({ address, except }: Proxy, options: AgentOptions): P
       noProxy: except,
     });
   } catch (cause) {
-    throw new Failure(
-      'usage',
-      'Nothing was sent: the proxy address in the environment is not valid.',
-      {
-        hint:
-          'Set HTTPS_PROXY to an address such as http://proxy.example:3128, or list in NO_PROXY ' +
-          'the hosts that need no proxy.',
-        cause,
-      },
-    );
+    throw new Failure('usage', 'the proxy address in the environment is not valid.', {
+      money: 'Nothing was sent',
+      hint:
+        'Set HTTPS_PROXY to an address such as http://proxy.example:3128, or list in NO_PROXY ' +
+        'the hosts that need no proxy.',
+      cause,
+    });
   }
 }
 

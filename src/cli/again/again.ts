@@ -106,7 +106,9 @@ async function paidBefore(
     );
   const instruction = repeatable(payment);
   if (instruction !== undefined) return instruction;
-  throw new Failure('usage', 'Not sent: an invoice can be paid only once. Ask for a new one.');
+  throw new Failure('usage', 'an invoice can be paid only once. Ask for a new one.', {
+    money: 'Not sent',
+  });
 }
 
 /** Pays a payee with the given amount. At a terminal, svcpay asks and suggests the last amount. */
@@ -148,7 +150,8 @@ async function askAmount(
       return text;
     },
   });
-  if (amount === back) throw new Failure('declined', 'Nothing was sent: you went back.');
+  if (amount === back)
+    throw new Failure('declined', 'you went back.', { money: 'Nothing was sent' });
   return amount;
 }
 

@@ -114,7 +114,7 @@ async function agree(method: string, path: string, { ask, out, globals }: Contex
   if (effectOf(method, path).effect !== 'payment') return;
   if (!globals.yes) ask.demand(['--yes']);
   out.warn(`${method} ${path} can move money that your journal and limits do not count.`);
-  await ask.agree('Send this request?', 'Not sent.');
+  await ask.agree('Send this request?', 'Not sent');
 }
 
 /**
@@ -145,7 +145,8 @@ async function request(
 function withUnknownOutcome(error: unknown): unknown {
   if (!(error instanceof NoAnswer) || error.kind !== 'pending') return error;
   const { message, txnId, status, code } = error;
-  return new Failure('pending', `Outcome unknown: ${message} svcpay did not repeat the request.`, {
+  return new Failure('pending', `${message} svcpay did not repeat the request.`, {
+    money: 'Outcome unknown',
     next: txnId === undefined ? { do: 'see-history' } : { do: 'show', id: txnId },
     txnId,
     status,

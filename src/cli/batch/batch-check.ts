@@ -108,17 +108,17 @@ async function nameFor(
   { ask, now }: Context,
 ): Promise<string | undefined> {
   const day = dayAndMonth(Math.max(...stale.map(({ payment }) => paidAt(payment))), now());
-  const what =
+  const which =
     stale.length === rows.length
-      ? `every row was already paid on ${day}`
-      : `${counted(stale.length, 'row')} without a reference ` +
-        `${stale.length === 1 ? 'was' : 'were'} already paid on ${day}`;
+      ? 'every row was'
+      : `${counted(stale.length, 'row')} without a reference ${stale.length === 1 ? 'was' : 'were'}`;
   // The suggested name of the run is today's date, because a month may have several weekly runs.
   const suggested = today(now());
   if (!needsYes) {
     const also =
       unfinished === undefined ? '' : `, and the run ${unfinished.text} of this file is unfinished`;
-    throw new Failure('usage', `Nothing was sent: ${what}${also}.`, {
+    throw new Failure('usage', `${which} already paid on ${day}${also}.`, {
+      money: 'Nothing was sent',
       hint:
         unfinished === undefined
           ? 'To pay these rows again, give this run a name'
@@ -128,7 +128,7 @@ async function nameFor(
   }
   const left = toPay.length;
   const choice = await ask.steps.select<string | boolean | Back>({
-    message: `${what.replace(/^e/, 'E')}. What now?`,
+    message: `On ${day}, ${which} already paid. What now?`,
     flag: '--name NAME',
     choices: [
       ...(unfinished === undefined
@@ -156,7 +156,7 @@ async function nameFor(
           parse: (text) => newName(text.trim(), before),
         })
       : back;
-  if (name === back) throw new Failure('declined', 'Nothing was sent.');
+  if (name === back) throw new Failure('declined', '', { money: 'Nothing was sent' });
   return name;
 }
 
@@ -172,7 +172,7 @@ function newName(name: string, before: string): string {
 async function bytesOf(file: string, context: Context): Promise<Buffer> {
   if (file === '-') return readStdinBytes(context);
   if (!existsSync(file))
-    throw new Failure('usage', `Nothing was sent: the file ${file} does not exist.`);
+    throw new Failure('usage', `the file ${file} does not exist.`, { money: 'Nothing was sent' });
   return readGivenFile(file);
 }
 
@@ -268,5 +268,5 @@ function refusalOf(
             next: { do: 'run' as const, ...batchCommand(file, { ...flags, name: today(now()) }) },
           }
         : { hint: 'Fix the file and run the same command again.' };
-  return new Failure(kind, `Nothing was sent: ${what}.`, advice);
+  return new Failure(kind, `${what}.`, { money: 'Nothing was sent', ...advice });
 }

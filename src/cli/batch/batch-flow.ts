@@ -183,7 +183,8 @@ function refuseChanges({ remarks }: Comparison): void {
   if (first === undefined) return;
   const more = serious.length === 1 ? '' : `, and ${counted(serious.length - 1, 'other change')}`;
   const text = remarkText(first, 'line');
-  throw new Failure('usage', `Nothing was sent: ${text}${more}.`, {
+  throw new Failure('usage', `${text}${more}.`, {
+    money: 'Nothing was sent',
     hint:
       first.kind === 'run-again'
         ? 'If these are new payments, name the run with --name, or add --accept-changes.'
@@ -277,7 +278,7 @@ async function agree(
   await ask.agree(
     `Pay about ${sum('total')}, at most ${sum('most')}, in ${counted(quoted.length, 'row')} ` +
       `from your ${wallets.join(' and ')} wallet${wallets.length === 1 ? '' : 's'} (${place})?`,
-    'Nothing was sent.',
+    'Nothing was sent',
   );
   return consent;
 }

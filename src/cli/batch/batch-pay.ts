@@ -154,12 +154,11 @@ function withRetry(
 ): Failure {
   if (retry || !kinds.has('payment-failed') || isUnknown(failure)) return failure;
   const isPiped = file === '-';
-  return new Failure(failure.kind, failure.message, {
+  return failure.saying(failure.why, {
     hint: isPiped
       ? 'To retry the failed rows, run the same command with --retry.'
       : 'To retry the failed rows',
     next: isPiped ? undefined : { do: 'run', ...batchCommand(file, flags, { '--retry': true }) },
-    cause: failure,
   });
 }
 

@@ -50,11 +50,11 @@ export async function openResult(
         for (const name of Object.keys(row.cells)) if (!ofResult.has(name)) names.add(name);
       }
   } catch (cause) {
-    throw new Failure(
-      'usage',
-      `Nothing was sent: the results cannot be written to ${path}: ${messageOf(cause)}.`,
-      { hint: 'Name another file for the results.', cause },
-    );
+    throw new Failure('usage', `the results cannot be written to ${path}: ${messageOf(cause)}.`, {
+      money: 'Nothing was sent',
+      hint: 'Name another file for the results.',
+      cause,
+    });
   }
   const fields = [...names];
   return async (lines) => {

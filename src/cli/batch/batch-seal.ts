@@ -50,8 +50,11 @@ function notSealed(now: Sealed, seal: string, context: Context): Failure {
   for (const each of others) context.terminal.stderr.write(`${sanitize(each)}\n`);
   return new Failure(
     'usage',
-    'Nothing was sent: the batch differs from the sealed batch' +
+    'the batch differs from the sealed batch' +
       `${first === undefined ? ', and this home has no copy of the sealed rows' : `: ${first}`}.`,
-    { hint: 'Check the file, then seal it again with --dry-run --seal.' },
+    {
+      money: 'Nothing was sent',
+      hint: 'Check the file, then seal it again with --dry-run --seal.',
+    },
   );
 }

@@ -120,7 +120,7 @@ export const contactsRemove = defineCommand({
   changes: true,
   async run({ name: given }, { config, out, ask }: Deps<'config' | 'out' | 'ask'>) {
     const [name] = findContact(given, config.read().contacts);
-    await ask.agree(`Remove ${name} from your contacts?`, 'Nothing was removed.');
+    await ask.agree(`Remove ${name} from your contacts?`, 'Nothing was removed');
     await changeContact(config, name, () => undefined);
     out.say(`${name} is no longer in your contacts.`);
     return { name, removed: true };

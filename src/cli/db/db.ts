@@ -113,9 +113,8 @@ async function findDatabase({ database }: Context): Promise<OpenDatabase> {
     'usage',
     'No database is set up: the journal and the inbox are files of this home.',
     {
-      hint:
-        'Set SVCPAY_DATABASE_URL, or: ' +
-        'svcpay config set database-url postgres://USER@HOST/DATABASE',
+      hint: 'Set SVCPAY_DATABASE_URL, or',
+      next: { do: 'run', command: 'config set database-url postgres://USER@HOST/DATABASE' },
     },
   );
 }

@@ -29,9 +29,7 @@ export function unknownCommand(
   return new Failure(
     'usage',
     meant === undefined ? message + rest : `${message} Did you mean ${[...path, meant].join(' ')}?`,
-    {
-      hint: ['svcpay', ...path, '--help'].join(' '),
-    },
+    { next: { do: 'run', command: [...path, '--help'].join(' ') } },
   );
 }
 

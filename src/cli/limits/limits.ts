@@ -178,7 +178,7 @@ const limitedBy = async ({ database, settings }: Context): Promise<string> =>
     ? `profile ${settings.profileName}`
     : 'the account, in every home that uses the database';
 
-const unchanged = 'The limits are unchanged.';
+const unchanged = 'The limits are unchanged';
 
 /** Asks the person to type the new amount of a raised limit, to prevent a hasty approval. */
 async function agreeToRaise(
@@ -200,7 +200,7 @@ async function agreeToRaise(
           throw new Failure('usage', `To confirm, type ${to}. Esc keeps the current limit.`);
       },
     });
-    if (answer === back) throw new Failure('declined', unchanged);
+    if (answer === back) throw new Failure('declined', '', { money: unchanged });
   }
 }
 

@@ -22,7 +22,7 @@ export const logout = defineCommand({
     await ask.agree(
       `Log out of profile ${settings.profileName}, and delete its token and secret?` +
         (others.length === 0 ? '' : ` This also logs out ${others.join(', ')} (same API key).`),
-      'Nothing was deleted.',
+      'Nothing was deleted',
     );
     await tokens()?.clear();
     const { baseUrl, apiKey } = settings.profile;

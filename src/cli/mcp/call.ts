@@ -168,7 +168,7 @@ async function costOf(
       await rule();
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      why.push(error.reason ?? error.message);
+      why.push(error.clause);
     }
   };
   const payment = { from: total.ccy, method: order.body.destReq.method };
@@ -254,14 +254,7 @@ export async function runCommand(
     },
     { json: true, input: false, yes: yes === true, debug: false },
   );
-  // An agent has no shell, so the remarks for it contain no commands.
-  const warnings = (): string =>
-    Buffer.concat(remarks)
-      .toString('utf8')
-      .split('\n')
-      .filter((line) => !/^\s*svcpay /.test(line))
-      .join('\n')
-      .trim();
+  const warnings = (): string => Buffer.concat(remarks).toString('utf8').trim();
   try {
     if (command.call === undefined) throw new Error('The command of a tool returns no value.');
     const { data, failure } = await command.call(given, nested, fields);

@@ -30,15 +30,16 @@ export function errorFor(
   offered: readonly string[],
   run: RunGlobals,
 ): ToolError {
-  const { kind, reason, message, status, code, ref, txnId, txnState, next } = failure;
+  const { missing, status, code, ref, txnId, txnState, next } = failure;
   const call = next === undefined ? undefined : callFor(next);
   const isOffered = call !== undefined && offered.includes(call.tool);
   // Nobody can be asked for an answer that the command line would ask for.
-  const isMissing = kind === 'declined' && reason !== undefined;
+  const isMissing = missing !== undefined;
+  const kind = isMissing ? 'usage' : failure.kind;
   return {
-    kind: isMissing ? 'usage' : kind,
-    message: isMissing ? `Not called: ${inInputs(row, reason)}.` : forAgents(row, message),
-    exitCode: isMissing ? exitCodes.usage : failure.exitCode,
+    kind,
+    message: inInputs(row, isMissing ? `Not called: missing ${missing}.` : failure.message),
+    exitCode: exitCodes[kind],
     status,
     code,
     ref,
@@ -56,16 +57,6 @@ const inInputs = ({ takes }: ToolRow, words: string): string =>
     words,
   );
 
-/** Describes a message in the words of a tool, without sentences about flags. */
-function forAgents(row: ToolRow, message: string): string {
-  const sentences = inInputs(row, message).split(/(?<=\.) /);
-  const kept = sentences.filter((each) => !/--[a-z]/.test(each));
-  return (kept.length === 0 ? sentences : kept).join(' ');
-}
-
-/** Matches advice about commands, flags, terminals and settings, which only a person can use. */
-const forPeople = /svcpay |SVCPAY_|--[a-z]|[Tt]erminal|[Pp]rofile|command|Allow a higher/;
-
 function hintFor(
   row: ToolRow,
   { kind, hint, next }: Failure,
@@ -82,9 +73,8 @@ function hintFor(
     return row.effect === 'reads'
       ? `Call ${row.name} again.`
       : `Call ${row.name} again with the same inputs.`;
-  const words = hint === undefined ? undefined : inInputs(row, hint);
-  if (words === undefined || forPeople.test(words)) return undefined;
-  return tool === undefined ? words : `${words}: call ${tool}`;
+  if (hint === undefined) return undefined;
+  return inInputs(row, tool === undefined ? hint : `${hint}: call ${tool}`);
 }
 
 /** Returns the tool for a next step, or undefined for a step that only a person can take. */

@@ -78,7 +78,7 @@ export function rowsAsCsv(columns: Readonly<Record<string, string>>, rows: unkno
     if (!isFields(row) || wrong !== undefined)
       throw new Failure(
         'usage',
-        `Not called: rows: row ${i + 1}: ${unknownInput('pay_many', names, wrong ?? '')}.`,
+        `Not called: rows: row ${i + 1}: ${unknownInput('pay_many', names, wrong ?? '')}`,
       );
     return used.map((name) => cell(fields[name]));
   });
@@ -128,17 +128,17 @@ export function readInputs(row: ToolRow, command: Command, given: GivenInputs): 
       const raw = rawOf(value, isAmount ? 'integer' : schemaOf(values[own]).type);
       values[own]?.read(raw);
       if (isAmount) parseAmount(String(raw));
-      if (read.has(own) && read.get(own) !== raw) problems.push(`${own} has two different values`);
+      if (read.has(own) && read.get(own) !== raw) problems.push(`${own} has two different values.`);
       read.set(own, raw);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      problems.push(`${own}: ${error.message.replace(/\.$/, '')}`);
+      problems.push(`${own}: ${error.why}`);
     }
   }
   const missing = needs.filter((name) => !read.has(name));
   const explained = missing.map((name) => (takes[name] ? `${name} (${takes[name]})` : name));
-  if (missing.length > 0) problems.push(`missing: ${explained.join(', ')}`);
-  if (problems.length > 0) throw new Failure('usage', `Not called: ${problems.join('; ')}.`);
+  if (missing.length > 0) problems.push(`missing: ${explained.join(', ')}.`);
+  if (problems.length > 0) throw new Failure('usage', `Not called: ${problems.join(' ')}`);
   return Object.fromEntries(read);
 }
 
@@ -146,7 +146,7 @@ function unknownInput(tool: string, names: readonly string[], word: string): str
   const meant = nearest(word, names);
   const advice =
     meant === undefined ? `its inputs are ${names.join(', ') || 'none'}` : `did you mean ${meant}?`;
-  return `${clip(word)} is not an input of ${tool} (${advice})`;
+  return `${clip(word)} is not an input of ${tool} (${advice}).`;
 }
 
 /** Converts a JSON value to the form in which the command line passes it. */
@@ -159,7 +159,7 @@ function rawOf(value: unknown, type: ValueSchema['type']): RawValue {
   if (type === 'array' && texts.every(isText)) return texts;
   const [text] = texts;
   if (type !== 'boolean' && type !== 'array' && texts.length === 1 && isText(text)) return text;
-  throw new Failure('usage', `${clip(JSON.stringify(value))} is not ${expected[type]}`);
+  throw new Failure('usage', `${clip(JSON.stringify(value))} is not ${expected[type]}.`);
 }
 
 const expected: Readonly<Record<ValueSchema['type'], string>> = {

@@ -24,19 +24,20 @@ export const repeatsOf = (differentFrom: string, isAgreed = false): Repeats => (
     const advice = isUnknown
       ? 'Its outcome must be known before the same payment can be made again. To see it'
       : `For a different payment, set differentFrom to ${name}. To see the earlier payment`;
-    throw new Failure(
+    const Refusal = isUnknown ? Failure : Repetition;
+    throw new Refusal(
       'usage',
-      'Not sent: an identical payment to this destination is already paid or in flight ' +
+      'an identical payment to this destination is already paid or in flight ' +
         `as ${ref} (${name}).`,
       {
+        money: 'Not sent',
         txnId: txnId ?? undefined,
         hint: `For the same purpose, use the ref ${ref}. ${advice}`,
         next: { do: 'show', id: name },
-        reason: isUnknown ? undefined : repeated,
       },
     );
   },
 });
 
-/** The reason of a refusal that a person can set aside. */
-export const repeated = 'the payment repeats an earlier payment';
+/** The refusal of a repetition that a person can permit. */
+export class Repetition extends Failure {}

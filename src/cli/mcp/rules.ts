@@ -17,7 +17,7 @@ import {
   type RuledFlags,
   type RuledPayment,
 } from '../payment/payment-options.js';
-import { repeated, repeatsOf } from './repeats.js';
+import { Repetition, repeatsOf } from './repeats.js';
 
 /** The rules that a person has set aside for one payment: the limits, or the ban on repetition. */
 export type Waived = 'limit' | 'repeat';
@@ -81,8 +81,8 @@ export async function demandDailyLimit(from: string, context: Context): Promise<
   if ((await dailyLimits(context)).includes(from)) return;
   throw new Failure(
     'limit',
-    `Not sent: no daily limit is set for ${from}. An agent can pay only within a daily limit.`,
-    { next: dailyLimit(from) },
+    `no daily limit is set for ${from}. An agent can pay only within a daily limit.`,
+    { money: 'Not sent', next: dailyLimit(from) },
   );
 }
 
@@ -116,8 +116,8 @@ export function ceilingFor(
     (cause) =>
       new Failure(
         'limit',
-        `Not sent: this server's fee limit is ${maxFee}, but the payment's fees are in ${from}.`,
-        { cause },
+        `this server's fee limit is ${maxFee}, but the payment's fees are in ${from}.`,
+        { money: 'Not sent', cause },
       ),
   );
 }
@@ -142,11 +142,13 @@ function lowerFee(ceiling: MaxFee, { maxFee }: RuledFlags, ccy: string): MaxFee 
   if ('amount' in given && 'amount' in ceiling)
     return new Big(given.amount).lt(ceiling.amount) ? given : ceiling;
   const form = 'percent' in ceiling ? 'a percentage' : 'an amount';
-  throw new Failure('usage', `Not sent: maxFee must be ${form}, as the server's fee limit.`);
+  throw new Failure('usage', `maxFee must be ${form}, as the server's fee limit.`, {
+    money: 'Not sent',
+  });
 }
 
 /** Returns the rule that a person can set aside after a failure, if there is one. */
-export function waivable({ kind, reason, next }: Failure): Waived | undefined {
-  if (kind === 'usage' && reason === repeated) return 'repeat';
-  return kind === 'limit' && next?.do !== 'see-wallets' ? 'limit' : undefined;
+export function waivable(failure: Failure): Waived | undefined {
+  if (failure instanceof Repetition) return 'repeat';
+  return failure.kind === 'limit' && failure.next?.do !== 'see-wallets' ? 'limit' : undefined;
 }

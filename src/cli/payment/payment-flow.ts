@@ -90,8 +90,10 @@ async function withWallets(
   const wallets = await ifAvailable((await client()).wallets());
   const missing = named.find((ccy) => wallets?.every((wallet) => wallet.ccy !== ccy));
   if (wallets === undefined || missing === undefined) throw error;
-  const message = `Nothing moved: this ${noWalletText(missing, wallets)}`;
-  throw new Failure('refused', message, { ...error, hint: undefined, cause: error });
+  throw error.saying(`this ${noWalletText(missing, wallets)}`, {
+    money: 'Nothing moved',
+    hint: undefined,
+  });
 }
 
 /** Whether the service converts the money, so that svcpay compares the quote with its rates. */
@@ -122,9 +124,8 @@ async function warningOfLimits(deps: PaymentDeps, context: Context): Promise<Pay
       checkSpend(limits, quotedAmounts(order, quote), () => spent);
       return [];
     } catch (error) {
-      if (error instanceof Failure && error.reason !== undefined)
-        return [`your limits refuse this payment because ${error.reason}`];
-      throw error;
+      if (!(error instanceof Failure)) throw error;
+      return [`your limits refuse this payment because ${error.clause}`];
     }
   };
   const on: PaymentDeps['on'] = (event) => {

@@ -202,11 +202,10 @@ export function cardOf(
 ): QuoteCard {
   const gets = quote.receives;
   if (gets === undefined) {
-    throw new Failure(
-      'refused',
-      'Nothing moved: the quote does not state the amount that the recipient gets.',
-      { txnId: quote.txnId },
-    );
+    throw new Failure('refused', 'the quote does not state the amount that the recipient gets.', {
+      money: 'Nothing moved',
+      txnId: quote.txnId,
+    });
   }
   const left = (until: number): number => Math.max(until - now, 0);
   return {

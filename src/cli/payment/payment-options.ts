@@ -60,8 +60,9 @@ function otherCurrency(given: string, named: string, ccy: string): Failure {
   const example = ccy === 'BTC' ? '100sat' : `1${ccy.toLowerCase()}`;
   return new Failure(
     'usage',
-    `Not sent: --max-fee ${given} is in ${named}, but this payment's fees are in ${ccy}.`,
+    `--max-fee ${given} is in ${named}, but this payment's fees are in ${ccy}.`,
     {
+      money: 'Not sent',
       hint: `Write --max-fee in ${ccy}, e.g. ${example}, or as a percentage, e.g. 1%.`,
     },
   );

@@ -142,7 +142,7 @@ const decorationMs = 1_500;
 function warnOf({ quote, unusual }: Approval, { out }: Context): void {
   if (!quote.namesFees)
     out.warn('The total contains no fees, because the service does not report its fees.');
-  for (const each of unusual) out.warn(`${each.charAt(0).toUpperCase()}${each.slice(1)}.`);
+  for (const each of unusual) out.warn(`${each}.`);
 }
 
 async function askFor(

@@ -35,7 +35,8 @@ export async function askAgain(
     (isOpen ? ` ${progress[decisive(payment).state] ?? unknown}` : '');
   if (globals.yes && !isOpen) return 'another';
   if (globals.yes || at === 'submission') {
-    throw new Failure('usage', `Not sent: you ${sentence}`, {
+    throw new Failure('usage', `you ${sentence}`, {
+      money: 'Not sent',
       hint: 'To send the same amount again, add --again. To follow the earlier payment',
       next: { do: 'resume', id: decisive(payment).txnId ?? payment.ref },
     });
@@ -51,6 +52,6 @@ export async function askAgain(
     default: isOpen ? 'follow' : back,
     backName: 'Cancel',
   });
-  if (answer === back) throw new Failure('declined', 'Not sent.');
+  if (answer === back) throw new Failure('declined', '', { money: 'Not sent' });
   return answer;
 }

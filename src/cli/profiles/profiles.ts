@@ -57,7 +57,7 @@ export const profilesRemove = defineCommand({
     const profile = findProfile(before, name);
     await ask.agree(
       `Remove profile ${name} with its secret, limits and personal details?`,
-      'Nothing was removed.',
+      'Nothing was removed',
     );
     const { baseUrl, apiKey } = profile;
     if (

@@ -52,7 +52,7 @@ export async function findProposal(
   throw new Failure(
     found.length === 0 ? 'not-found' : 'usage',
     `${found.length === 0 ? 'No' : 'More than one'} proposal in ${folder} is named "${name}".`,
-    { hint: 'List the proposals: svcpay proposals' },
+    { hint: 'List the proposals', next: { do: 'run', command: 'proposals' } },
   );
 }
 

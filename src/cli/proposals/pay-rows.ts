@@ -48,8 +48,8 @@ export async function payRows(
       paid.push(await payRow(row, given, context));
     } catch (error) {
       if (!(error instanceof Failure) || paid.length === 0) throw error;
-      const message = `${paid.length} of ${proposal.rows.length} rows were sent. ${error.message}`;
-      throw new Failure(besideSubmitted(error.kind), message, { ...error, cause: error });
+      const money = `${paid.length} of ${proposal.rows.length} rows were sent`;
+      throw error.saying(error.why, { kind: besideSubmitted(error.kind), money });
     }
   }
   return paid;
@@ -93,7 +93,8 @@ async function payRow(
     }
     case 'payout': {
       const method = row.payout && methodOf(row.payout.destReq);
-      if (method === undefined) throw new Failure('usage', 'Not sent: unknown payout method.');
+      if (method === undefined)
+        throw new Failure('usage', 'unknown payout method.', { money: 'Not sent' });
       return runPayoutInstruction(row, method, flags, context);
     }
   }

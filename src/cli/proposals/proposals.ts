@@ -89,7 +89,7 @@ async function payProposals(
   if (together && !globals.yes) {
     for (const { view } of found)
       out.say(`  ${view.what.join(', ')}: at most ${view.maxTotal && formatAmount(view.maxTotal)}`);
-    await ask.agree(`Pay these ${found.length} proposals?`, 'Not sent.');
+    await ask.agree(`Pay these ${found.length} proposals?`, 'Not sent');
   }
   const agreed = together ? { ...context, globals: { ...globals, yes: true } } : context;
   const paid: Transaction[] = [];
@@ -115,10 +115,9 @@ function payableOf({ view, read }: FoundProposal, { settings }: Context): ReadPr
   const isOwn = view.isOwn && settings.profile.refuseOwnProposals === true;
   const reason = why ?? (isOwn ? 'you wrote it yourself (refuse-own-proposals)' : undefined);
   if (reason !== undefined || read === undefined)
-    throw new Failure(
-      'usage',
-      `Not sent: the proposal ${view.id.slice(0, 8)}… cannot be paid: ${reason}`,
-    );
+    throw new Failure('usage', `the proposal ${view.id.slice(0, 8)}… cannot be paid: ${reason}`, {
+      money: 'Not sent',
+    });
   return read;
 }
 
@@ -127,13 +126,11 @@ function demandDigest(
   digest: string | undefined,
 ): void {
   if (digest !== undefined && only?.view.id === digest && others.length === 0) return;
-  throw new Failure(
-    'usage',
-    'Not sent: with --yes, --digest must be the whole id of one proposal.',
-    {
-      hint: 'Review the proposal: svcpay proposals show ID',
-    },
-  );
+  throw new Failure('usage', 'with --yes, --digest must be the whole id of one proposal.', {
+    money: 'Not sent',
+    hint: 'Review the proposal',
+    next: { do: 'run', command: 'proposals show ID' },
+  });
 }
 
 async function payOne(

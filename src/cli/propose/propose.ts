@@ -203,7 +203,8 @@ function complete(words: ReturnType<typeof readSwapWords>): typeof words {
   const missing = Object.entries(words).flatMap(([name, word]) => (word === undefined ? name : []));
   if (missing.length === 0) return words;
   throw new Failure('usage', `Not proposed: the swap lacks ${missing.join(', ')}.`, {
-    hint: 'For example: svcpay propose swap 25usdt BTC --max-total 26usdt',
+    hint: 'For example',
+    next: { do: 'run', command: 'propose swap 25usdt BTC --max-total 26usdt' },
   });
 }
 

@@ -127,7 +127,7 @@ export const sandboxReset = defineCommand({
   async run({ seed, months }, context) {
     if (months !== undefined && seed !== 'history')
       throw new Failure('usage', '--months works only with --seed history.');
-    await context.ask.agree('Delete all transactions of the sandbox?', 'The sandbox is unchanged.');
+    await context.ask.agree('Delete all transactions of the sandbox?', 'The sandbox is unchanged');
     if (seed === undefined) await controlSandbox(context, 'POST', 'reset', v.unknown());
     else await controlSandbox(context, 'POST', 'seed', v.unknown(), { seed, months });
     await forgetBooks(context);

@@ -64,7 +64,7 @@ export const statementAdjust = defineCommand({
     const { ccy, value } = amount;
     await context.ask.agree(
       `Record ${formatAmount({ ccy, value })} on ${day}?`,
-      'Nothing was recorded.',
+      'Nothing was recorded',
     );
     const id = context.newId();
     const entry = { id, ccy, amount: fixed(value), dated: day, note: note ?? null };

@@ -45,7 +45,7 @@ export function readSwapWords(given: string, receive: boolean): SwapWords {
   const { digits, gap, first, second, third } = pattern.exec(text)?.groups ?? {};
   if (digits === undefined) {
     throw usage(
-      `Not sent: "${clip(text)}" does not name an amount and two wallets. For example: ` +
+      `"${clip(text)}" does not name an amount and two wallets. For example: ` +
         `svcpay swap 25usdt BTC`,
     );
   }
@@ -61,7 +61,7 @@ export function readSwapWords(given: string, receive: boolean): SwapWords {
       receive,
     );
   if (receive && hasUnit)
-    throw usage('Not sent: name both wallets, e.g. svcpay swap 100000sat USDT BTC --receive');
+    throw usage('name both wallets, e.g. svcpay swap 100000sat USDT BTC --receive');
   return sides({ amount, from: named, to: second }, receive);
 }
 
@@ -74,7 +74,7 @@ function sides({ amount, from, to }: SwapWords, receive: boolean): SwapWords {
 
 function wallet(name: string | undefined): string | undefined {
   if (name === undefined) return undefined;
-  if (isSats(name)) throw usage(`Not sent: "${name}" is a unit of the BTC wallet. Write BTC.`);
+  if (isSats(name)) throw usage(`"${name}" is a unit of the BTC wallet. Write BTC.`);
   return parseCurrency(name);
 }
 
@@ -103,9 +103,9 @@ function refuseOtherSide(amount: string, other: string | undefined, receive: boo
     : ['pay', `To receive ${amount}, add --receive.`];
   throw new Failure(
     'usage',
-    `Not sent: ${amount} is in ${other}, but you must name the amount that you ${verb}.`,
-    { hint },
+    `${amount} is in ${other}, but you must name the amount that you ${verb}.`,
+    { money: 'Not sent', hint },
   );
 }
 
-const usage = (message: string): Failure => new Failure('usage', message);
+const usage = (why: string): Failure => new Failure('usage', why, { money: 'Not sent' });

@@ -95,16 +95,16 @@ async function paySwap(
 /** Throws Failure `limit` if the account has no money to swap or no second wallet. */
 function refuseWithout(wallets: readonly WalletChoice[]): void {
   if (wallets.every(({ isEmpty }) => isEmpty))
-    throw new Failure('limit', 'Not sent: all your wallets are empty.', {
+    throw new Failure('limit', 'all your wallets are empty.', {
+      money: 'Not sent',
       hint: 'Receive money first',
       next: { do: 'run', command: 'receive' },
     });
   if (wallets.length > 1) return;
   const [only] = wallets.map(({ value }) => value);
-  throw new Failure(
-    'limit',
-    `Not sent: a swap needs two wallets, but you have only a ${only} wallet.`,
-  );
+  throw new Failure('limit', `a swap needs two wallets, but you have only a ${only} wallet.`, {
+    money: 'Not sent',
+  });
 }
 
 const ownStep = stepFor<SwapWords>();

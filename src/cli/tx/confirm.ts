@@ -73,7 +73,9 @@ async function confirm({ id: named, ...given }: Given, context: Context): Promis
   }
   if (directionOf(txn) === 'receive') {
     if (agent?.admit !== undefined)
-      throw new Failure('usage', `Not sent: transaction ${id} receives money and cannot be paid.`);
+      throw new Failure('usage', `transaction ${id} receives money and cannot be paid.`, {
+        money: 'Not sent',
+      });
     const asked = isQuoted(txn.txnState) ? await confirmReceive(txn, { ...context, service }) : txn;
     return { txn: asked, receipt: receiptView({ now: service.serviceNow() }) };
   }
@@ -94,11 +96,13 @@ async function confirm({ id: named, ...given }: Given, context: Context): Promis
 }
 
 const lapsedQuote = ({ txnId, txnState, extRefId }: Transaction): Failure =>
-  new Failure(
-    'payment-failed',
-    `Nothing moved: this quote is ${sendWord(txnState)}. Request a new quote.`,
-    { next: { do: 'show', id: txnId }, ref: extRefId ?? undefined, txnId, txnState },
-  );
+  new Failure('payment-failed', `this quote is ${sendWord(txnState)}. Request a new quote.`, {
+    money: 'Nothing moved',
+    next: { do: 'show', id: txnId },
+    ref: extRefId ?? undefined,
+    txnId,
+    txnState,
+  });
 
 function aboutQuote(txn: Transaction): Presentation {
   const { paymentRequest, address, acctName, acctNum, bankAcctNum } = txn.destReq.reqDetails ?? {};

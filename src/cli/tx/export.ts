@@ -134,8 +134,8 @@ async function* writing(
     if (!(error instanceof Failure)) throw error;
     const end =
       last === undefined ? '' : `, ending with ${last.txnId} of ${dateTime(last.createdAt ?? 0)}`;
-    const message = `The export is incomplete: it contains ${amountText()}${end}. ${error.message}`;
-    withStates(new Failure(error.kind, message, { ...error, cause: error }), flags);
+    const why = `The export is incomplete: it contains ${amountText()}${end}. ${error.message}`;
+    withStates(error.saying(why), flags);
   } finally {
     live.stop();
   }

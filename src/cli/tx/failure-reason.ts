@@ -45,8 +45,7 @@ export async function withReason(error: unknown, context: Context): Promise<unkn
     const { client } = await context.account();
     const reason = failureReasonOf(await explained(await client.transaction(error.txnId), context));
     if (reason === undefined) return error;
-    const message = `${error.message} The service's reason: ${reason.replace(/\.$/, '')}.`;
-    return new Failure(error.kind, message, { ...error, cause: error });
+    return error.saying(`${error.why} The service's reason: ${reason.replace(/\.$/, '')}.`);
   } catch {
     return error;
   }

@@ -216,7 +216,7 @@ async function timeOf(service: ServiceClient): Promise<number> {
 export function withStates(error: unknown, { state }: Pick<HistoryFlags, 'state'>): never {
   const unknown = state.find((each) => !knownStates.includes(each));
   if (!(error instanceof Failure) || error.kind !== 'refused' || unknown === undefined) throw error;
-  throw new Failure('refused', notState(unknown), { ...error, cause: error });
+  throw error.saying(notState(unknown));
 }
 
 const notState = (given: string): string =>

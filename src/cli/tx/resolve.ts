@@ -112,7 +112,7 @@ async function answered(
   const because = note ?? (await askNote(ask));
   await ask.agree(
     `Record that the money ${outcome ? 'moved' : 'did not move'}?`,
-    'Nothing was recorded.',
+    'Nothing was recorded',
   );
   return { moved: outcome, note: because.trim() };
 }
@@ -127,7 +127,7 @@ async function askOutcome({ steps }: Context['ask']): Promise<boolean> {
     ],
     backName: 'Cancel',
   });
-  if (answer === back) throw new Failure('declined', 'Nothing was recorded.');
+  if (answer === back) throw new Failure('declined', '', { money: 'Nothing was recorded' });
   return answer;
 }
 
@@ -137,6 +137,6 @@ async function askNote({ steps }: Context['ask']): Promise<string> {
     flag: '--note TEXT',
     example: 'e.g. ticket 4711',
   });
-  if (answer === back) throw new Failure('declined', 'Nothing was recorded.');
+  if (answer === back) throw new Failure('declined', '', { money: 'Nothing was recorded' });
   return answer;
 }

@@ -336,11 +336,7 @@ async function followElsewhere(
 function notOpen({ txnId, txnState }: Transaction): Failure {
   return new Failure(
     'usage',
-    `Not sent: transaction ${txnId} is ${txnState}, ` +
-      `and this home has no unfinished payment for it.`,
-    {
-      next: { do: isQuoted(txnState) ? 'confirm' : 'show', id: txnId },
-      txnId,
-    },
+    `transaction ${txnId} is ${txnState}, and this home has no unfinished payment for it.`,
+    { money: 'Not sent', next: { do: isQuoted(txnState) ? 'confirm' : 'show', id: txnId }, txnId },
   );
 }

@@ -2,7 +2,7 @@
 // state.
 import type { Transaction } from '../../api/types.js';
 import { money, moneyFromWire, type Money } from '../../formats/amount.js';
-import { Failure } from '../../formats/failure.js';
+import type { Failure } from '../../formats/failure.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 import { latest, mayHaveMoved, type Payment } from '../../store/journal/payment.js';
 import type { ReceiptPageOptions } from '../../terminal/cards/receipt-page.js';
@@ -85,21 +85,13 @@ async function lastSeen(
     receipt(asTransaction(payment), { now: context.now(), seen }, canvas),
   );
   const lastState = `The transaction was last seen as ${sendWord(attempt.txnState)} (${seen}).`;
-  const message = `${failure.message} ${lastState}`;
+  const why = `${failure.why} ${lastState}`;
+  const { txnState } = attempt;
+  const known = { ref: payment.ref, txnId, txnState };
   if (submitted === 'temporary' || !mayHaveMoved(attempt))
-    return new Failure('temporary', message, {
-      ...failure,
-      ref: payment.ref,
-      txnId,
-      cause: failure,
-    });
-  return new Failure('pending', `Outcome unknown: ${message}`, {
-    next: { do: 'resume', id: txnId },
-    ref: payment.ref,
-    txnId,
-    txnState: attempt.txnState,
-    cause: failure,
-  });
+    return failure.saying(why, { kind: 'temporary', ...known });
+  const next = { do: 'resume', id: txnId } as const;
+  return failure.saying(why, { kind: 'pending', money: 'Outcome unknown', next, ...known });
 }
 
 /** Returns the times of a transaction's state changes, from the journal and the webhook inbox. */

@@ -77,7 +77,7 @@ export const webhookConsumersRemove = defineCommand({
       count === 0
         ? 'No events wait for this consumer'
         : `This drops ${counted(count, 'waiting event')}`;
-    await ask.agree(`Remove ${sanitize(consumer)}? ${what}.`, 'Nothing was removed.');
+    await ask.agree(`Remove ${sanitize(consumer)}? ${what}.`, 'Nothing was removed');
     return { consumer, dropped: await store.consumers.remove(consumer) };
   },
   view: record<{ consumer: string; dropped: number }>(

@@ -129,7 +129,7 @@ export const webhookRemove = defineCommand({
     const { client } = await context.account();
     await context.ask.agree(
       `Remove the webhook ${id}? The service will then stop delivering state changes.`,
-      'Nothing was removed.',
+      'Nothing was removed',
     );
     await client.removeWebhook(id);
     await forgetWebhookSecret(context);
@@ -193,6 +193,6 @@ async function agreeToReplace(before: Webhook, url: URL, { ask, out }: Context):
   out.say(`The account's webhook will get no more events: ${before.callback} (${before.id}).`);
   await ask.agree(
     `Replace this webhook with ${url.href}?`,
-    `Nothing was changed: the service still sends events to ${before.callback}.`,
+    `Nothing was changed: the service still sends events to ${before.callback}`,
   );
 }

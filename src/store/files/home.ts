@@ -48,7 +48,8 @@ export function openFolder(folder: string): string {
   try {
     makeFolder(folder);
   } catch (cause) {
-    throw new Failure('usage', `Nothing was sent: the folder ${folder} cannot be written.`, {
+    throw new Failure('usage', `the folder ${folder} cannot be written.`, {
+      money: 'Nothing was sent',
       hint: 'Make the folder writable, or set SVCPAY_HOME to another folder.',
       cause,
     });

@@ -44,8 +44,8 @@ export interface Ask {
    */
   confirm(message: string, note?: string): Promise<boolean>;
   /**
-   * Asks a yes-or-no question like `confirm`, but throws Failure `declined` with the message
-   * `otherwise` if the answer is no.
+   * Asks a yes-or-no question like `confirm`, but throws Failure `declined` if the answer is
+   * no. `otherwise` is what then happened, without a full stop.
    */
   agree(message: string, otherwise: string): Promise<void>;
   /**
@@ -105,7 +105,7 @@ export function createAsk(
     demand: (flags, hint) => demand(terminal, flags, hint),
     confirm,
     async agree(message, otherwise) {
-      if (!(await confirm(message))) throw new Failure('declined', otherwise);
+      if (!(await confirm(message))) throw new Failure('declined', '', { money: otherwise });
     },
     confirmWithin: async (message, deadline) =>
       yes || pose('--yes', (prompter) => prompter.confirmWithin(message, deadline)),
@@ -149,7 +149,7 @@ function demand(terminal: Terminal, flags: readonly string[], hint?: string): vo
   throw new Failure(
     'declined',
     `Missing ${missing}. svcpay cannot ask, because ${terminal.whyNoPrompt}.`,
-    { hint, reason: `missing ${missing}` },
+    { hint, missing },
   );
 }
 

@@ -120,13 +120,14 @@ export function refuseUnpayable(
 
 /** Converts the refusal of a row to the refusal of the batch. */
 export const refusedRow = ({ line, failure }: Row): Failure =>
-  new Failure(failure?.kind ?? 'refused', `Nothing was sent: line ${line}: ${failure?.message}`, {
+  new Failure(failure?.kind ?? 'refused', `line ${line}: ${failure?.message}`, {
+    money: 'Nothing was sent',
     hint: failure?.hint,
     next: failure?.next,
   });
 
 export const tooPoor = (short: readonly string[]): Failure =>
-  new Failure('limit', `Nothing was sent: ${short.join(' ')}`, { next: { do: 'see-wallets' } });
+  new Failure('limit', short.join(' '), { money: 'Nothing was sent', next: { do: 'see-wallets' } });
 
 /**
  * Checks, while svcpay pays a batch, that the totals of the rows do not exceed the approved totals.

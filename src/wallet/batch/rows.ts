@@ -22,8 +22,8 @@ export interface Problem {
 export class CellFailure extends Failure {
   readonly column: string;
 
-  constructor(column: string, { kind, message, hint, reason }: Failure) {
-    super(kind, message, { hint, reason });
+  constructor(column: string, { kind, why, money, hint }: Failure) {
+    super(kind, why, { money, hint });
     this.column = column;
   }
 }
@@ -132,7 +132,7 @@ export function problemOf(line: number, error: unknown): Problem {
     line,
     column: error instanceof CellFailure ? error.column : undefined,
     kind: error.kind,
-    message: error.reason === undefined ? error.message : `${error.reason}.`,
+    message: error.why,
   };
 }
 

@@ -193,13 +193,10 @@ function askingCeiling(upTo: Ceiling | 'terms') {
     release();
     const [odd] = unusual;
     if (odd !== undefined) {
-      refusal = new Failure(
-        'limit',
-        `Not sent: ${odd}. Pay this row separately to approve the cost.`,
-        {
-          txnId: quote.txnId,
-        },
-      );
+      refusal = new Failure('limit', `${odd}. Pay this row separately to approve the cost.`, {
+        money: 'Not sent',
+        txnId: quote.txnId,
+      });
       return false;
     }
     if (upTo !== 'terms' && upTo.take(quote.total)) {

@@ -67,13 +67,16 @@ export function failureOf(
     const hasEnded = kinds.has('outcome-unknown') && !kinds.has('pending');
     return new Failure(
       hasEnded ? 'outcome-unknown' : 'pending',
-      `Outcome unknown: ${counted(results.unknown, 'row')} may or may not have been paid.`,
-      hasEnded
-        ? {
-            hint: 'Ask the service what happened to the money. To list these payments',
-            next: { do: 'see-open-payments' },
-          }
-        : again,
+      `${counted(results.unknown, 'row')} may or may not have been paid.`,
+      {
+        money: 'Outcome unknown',
+        ...(hasEnded
+          ? {
+              hint: 'Ask the service what happened to the money. To list these payments',
+              next: { do: 'see-open-payments' },
+            }
+          : again),
+      },
     );
   }
   if (interrupted && (!complete || kinds.has('interrupted'))) {
@@ -81,22 +84,21 @@ export function failureOf(
     return hasMoved(tally)
       ? new Failure(
           'pending',
-          `Not paid: ${left} of ${counted(rows, 'row')}, because you interrupted the batch. ` +
+          `${left} of ${counted(rows, 'row')}, because you interrupted the batch. ` +
             'The other rows are paid or in flight.',
-          again,
+          { money: 'Not paid', ...again },
         )
-      : new Failure('interrupted', 'Interrupted: nothing moved.', again);
+      : new Failure('interrupted', 'nothing moved.', { money: 'Interrupted', ...again });
   }
   if (results.failed === 0) return undefined;
   const [only, ...others] = kinds;
   const one = only === undefined || others.length > 0 ? 'payment-failed' : only;
   const kind = hasMoved(tally) ? besideSubmitted(one) : one;
   const stopped = complete ? '' : `, and ${rows - doneRows(tally)} not started`;
-  return new Failure(
-    kind,
-    `Not paid: ${results.failed} of ${counted(rows, 'row')}${stopped}.`,
-    again,
-  );
+  return new Failure(kind, `${results.failed} of ${counted(rows, 'row')}${stopped}.`, {
+    money: 'Not paid',
+    ...again,
+  });
 }
 
 /**
@@ -108,10 +110,7 @@ export function faultFailure(fault: unknown, tally: BatchTally, rows: number): F
   const left = rows - doneRows(tally) + tally.results.failed;
   return new Failure(
     'pending',
-    `Not paid: ${left} of ${counted(rows, 'row')}, because the batch stopped: ${messageOf(fault)}`,
-    {
-      ...again,
-      cause: fault,
-    },
+    `${left} of ${counted(rows, 'row')}, because the batch stopped: ${messageOf(fault)}`,
+    { money: 'Not paid', ...again, cause: fault },
   );
 }

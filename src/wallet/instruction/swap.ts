@@ -14,9 +14,9 @@ export function readSwap(
 ): Instruction {
   if (amount === undefined || from === undefined || to === undefined)
     throw new Error('The swap lacks an amount or one of its two wallets.');
-  if (from === to) throw usage(`Not sent: a swap needs two different wallets; both are ${from}.`);
+  if (from === to) throw usage(`a swap needs two different wallets; both are ${from}.`);
   if (isAll(amount) && receive)
-    throw usage('Not sent: "all" means the whole balance of the paying wallet. Remove --receive.');
+    throw usage('"all" means the whole balance of the paying wallet. Remove --receive.');
   return {
     verb: 'swap',
     to,
@@ -31,4 +31,4 @@ export function readSwap(
   };
 }
 
-const usage = (message: string): Failure => new Failure('usage', message);
+const usage = (why: string): Failure => new Failure('usage', why, { money: 'Not sent' });

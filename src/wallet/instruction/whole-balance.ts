@@ -21,7 +21,7 @@ export function wholeOf(ccy: string, wallets: readonly Wallet[]): Money {
 }
 
 const nothingIn = (why: string): Failure =>
-  new Failure('limit', `Not sent: ${why}`, { next: { do: 'see-wallets' } });
+  new Failure('limit', why, { money: 'Not sent', next: { do: 'see-wallets' } });
 
 /** Throws Failure `usage` for an amount above the balance that svcpay shows on the screen. */
 export function checkHeld({ ccy, value }: Money, held: Money | undefined): void {

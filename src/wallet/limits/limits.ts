@@ -46,7 +46,7 @@ export function checkDestination({ destinations }: Limits, order: Order): void {
 }
 
 const overLimits = (reason: string, next: NextStep): Failure =>
-  new Failure('limit', `Not sent: ${reason}.`, { reason, next });
+  new Failure('limit', `${reason}.`, { money: 'Not sent', next });
 
 /**
  * Returns the spending of an order before its quote: the amount without fees, in the currency of

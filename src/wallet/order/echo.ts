@@ -90,7 +90,8 @@ function misreadDifference({ body }: Order, txn: Transaction): string | undefine
 }
 
 export function notObeyed(difference: string, txnId?: string): Failure {
-  return new Failure('refused', `Nothing moved: the quote differs from the order: ${difference}.`, {
+  return new Failure('refused', `the quote differs from the order: ${difference}.`, {
+    money: 'Nothing moved',
     next: { do: 'check-installation' },
     txnId,
   });

@@ -38,7 +38,8 @@ export async function approve(run: Run, goal: RunGoal, deps: PaymentDeps): Promi
   if (answer === true) return { is: 'approved', quote, by: 'asked' };
   return {
     is: 'declined',
-    failure: new Failure('declined', 'Not sent. The quote will expire unconfirmed.', {
+    failure: new Failure('declined', '', {
+      money: 'Not sent. The quote will expire unconfirmed',
       txnId: quote.txnId,
     }),
   };
@@ -123,7 +124,7 @@ function notEnough(needed: Money, available: Money): Failure {
   const have = available.value.eq(0) ? `no ${needed.ccy}` : formatAmount(available);
   return new Failure(
     'limit',
-    `Not sent: the payment costs ${formatAmount(needed)} including fees, but you have ${have}.`,
-    { next: { do: 'see-wallets' } },
+    `the payment costs ${formatAmount(needed)} including fees, but you have ${have}.`,
+    { money: 'Not sent', next: { do: 'see-wallets' } },
   );
 }

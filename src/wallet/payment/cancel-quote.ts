@@ -127,11 +127,7 @@ function expiresByItself({ txnId, sourceReq }: Transaction, cause: CancelNotOffe
   const when = expiresAt == null ? 'soon' : `at ${new Date(expiresAt).toISOString()}`;
   return new Failure(
     'refused',
-    `Nothing moved: the service cannot cancel quotes. This quote expires unconfirmed ${when}.`,
-    {
-      status: cause.status,
-      txnId,
-      cause,
-    },
+    `the service cannot cancel quotes. This quote expires unconfirmed ${when}.`,
+    { money: 'Nothing moved', status: cause.status, txnId, cause },
   );
 }

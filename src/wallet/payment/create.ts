@@ -125,8 +125,7 @@ export async function started(
   if (quote === undefined) return { isOrdered: false, amounts: orderedAmounts(run.order) };
   const excess = await excessOf(run, quote, deps);
   if (excess !== undefined) {
-    const { kind, message, reason } = excess;
-    const why = reason === undefined ? message : `${reason}.`;
+    const { kind, why } = excess;
     deps.on({
       type: 'exceeded',
       failure: new Failure(kind, `The service started the payment without a confirmation: ${why}`),

@@ -162,10 +162,11 @@ async function readListed(
     });
   const txn = await rereadWhileStale(await read(), read, (each) => each instanceof Failure, deps);
   if (!(txn instanceof Failure)) return txn;
-  const message =
-    `Outcome unknown: the service lists transaction ${txnId} for the reference ${payment.ref}, ` +
+  const why =
+    `the service lists transaction ${txnId} for the reference ${payment.ref}, ` +
     'but cannot find the transaction by its id.';
-  throw new Failure('pending', message, {
+  throw new Failure('pending', why, {
+    money: 'Outcome unknown',
     next: { do: 'resume', id: payment.ref },
     ref: payment.ref,
     txnId,

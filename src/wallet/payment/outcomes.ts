@@ -20,7 +20,8 @@ import {
   type Resolution,
 } from '../../store/journal/payment.js';
 
-export const interrupted = (): Failure => new Failure('interrupted', 'Interrupted: nothing moved.');
+export const interrupted = (): Failure =>
+  new Failure('interrupted', 'nothing moved.', { money: 'Interrupted' });
 
 /**
  * The refusal of a reference that belongs to a different payment. A reference belongs to a payment
@@ -49,9 +50,9 @@ export function differentPayment(payment: Payment, asked?: Instruction): Failure
 export const differentTransaction = (payment: Payment, txnId: string): Failure =>
   new Failure(
     'usage',
-    `Not sent: at the service, the reference ${payment.ref} belongs to transaction ${txnId}, ` +
+    `at the service, the reference ${payment.ref} belongs to transaction ${txnId}, ` +
       `which is not ${inWords(instructionOf(payment))}.`,
-    { next: { do: 'show', id: txnId }, txnId },
+    { money: 'Not sent', next: { do: 'show', id: txnId }, txnId },
   );
 
 /** The refusal if another payment with this idempotency key was submitted or paid. */
@@ -68,8 +69,9 @@ export function alreadyPaid(payment: Payment): Failure {
   const which = attempt.txnId === null ? '' : ` (transaction ${attempt.txnId})`;
   return new Failure(
     'already-paid',
-    `Not sent: this invoice ${what}, under the reference ${payment.ref}${which}.`,
+    `this invoice ${what}, under the reference ${payment.ref}${which}.`,
     {
+      money: 'Not sent',
       next:
         isOver && attempt.txnId !== null
           ? { do: 'show', id: attempt.txnId }
@@ -88,10 +90,10 @@ export const concerned = (
 /** The failure if the user declined the payment, but another process had already submitted it. */
 export const declinedTooLate = (payment: Payment): Failure =>
   pending(
-    'Outcome unknown: you declined, but another process had already submitted this payment.',
+    unknown,
+    'you declined, but another process had already submitted this payment.',
     'resume',
     decisive(payment).txnId ?? payment.ref,
-    undefined,
   );
 
 /**
@@ -101,23 +103,21 @@ export const declinedTooLate = (payment: Payment): Failure =>
 export const paidElsewhere = ({ txnId, txnState, extRefId }: Transaction, ref: string): Failure =>
   new Failure(
     'already-paid',
-    `Not sent: this invoice was already paid, under the reference ${extRefId ?? ref} ` +
+    `this invoice was already paid, under the reference ${extRefId ?? ref} ` +
       `(transaction ${txnId}).`,
     {
+      money: 'Not sent',
       next: { do: 'show', id: txnId },
       ...concerned({ ref: extRefId ?? ref }, { txnId, txnState }),
     },
   );
 
 export const usedButUnread = (ref: string, why: string, cause: unknown): Failure =>
-  new Failure(
-    'pending',
-    `Outcome unknown: the service reports that the reference ${ref} was used, but ${why}`,
-    {
-      next: { do: 'resume', id: ref },
-      cause,
-    },
-  );
+  new Failure('pending', `the service reports that the reference ${ref} was used, but ${why}`, {
+    money: unknown,
+    next: { do: 'resume', id: ref },
+    cause,
+  });
 
 type Reported = Pick<Attempt, 'txnId' | 'txnState'> & Partial<Pick<Attempt, 'resolution'>>;
 
@@ -128,9 +128,10 @@ type Reported = Pick<Attempt, 'txnId' | 'txnState'> & Partial<Pick<Attempt, 'res
 export const unresolved = (ref: string, { txnId, txnState }: Reported): Failure =>
   new Failure(
     'outcome-unknown',
-    `Outcome unknown: the service reports ${txnState ?? 'nothing'}, but the payment had been ` +
+    `the service reports ${txnState ?? 'nothing'}, but the payment had been ` +
       'submitted, so money may have moved.',
     {
+      money: unknown,
       hint: 'Ask the service whether the payment was made. If it was not made, try again',
       next: { do: 'retry', id: ref },
       txnId: txnId ?? undefined,
@@ -153,9 +154,10 @@ export function unresolvedTransaction(
     return unresolved(payment.ref, { ...attempt, txnState });
   return new Failure(
     'outcome-unknown',
-    `Outcome unknown: the service reports ${txnState}, but this attempt had been submitted. ` +
+    `the service reports ${txnState}, but this attempt had been submitted. ` +
       'A later attempt followed.',
     {
+      money: unknown,
       hint: 'Ask the service whether this attempt moved money. To follow the payment',
       next: { do: 'resume', id: payment.ref },
       txnId,
@@ -170,12 +172,9 @@ export function unresolvedTransaction(
 export const notOrdered = ({ txnId, txnState }: Transaction): Failure =>
   new Failure(
     'outcome-unknown',
-    `Outcome unknown: the service answered the request for a quote with transaction ${txnId} ` +
+    `the service answered the request for a quote with transaction ${txnId} ` +
       `(${txnState}), which differs from the order.`,
-    {
-      next: { do: 'show', id: txnId },
-      txnId,
-    },
+    { money: unknown, next: { do: 'show', id: txnId }, txnId },
   );
 
 /**
@@ -190,15 +189,14 @@ export function ended(
   const id = txnId ?? ref;
   if (txnState === 'error' && resolution === null)
     return new Failure('outcome-unknown', endedInError, {
+      money: unknown,
       hint: 'Ask the service what happened to the money, then record its answer',
       next: { do: 'resolve', id },
       ...concerned({ ref }, { txnId, txnState }),
     });
-  const message =
-    resolution === null
-      ? `Not paid: the transaction ended as ${txnState ?? ''}.`
-      : `The transaction ended in the state ${txnState ?? ''}. ${resolutionText(resolution)}`;
-  return new Failure('payment-failed', message, {
+  const recorded = resolution === null ? '' : ` ${resolutionText(resolution)}`;
+  return new Failure('payment-failed', `the transaction ended as ${txnState ?? ''}.${recorded}`, {
+    money: 'Not paid',
     next: canRetry ? { do: 'retry', id: ref } : { do: 'show', id },
     ...concerned({ ref }, { txnId, txnState }),
   });
@@ -225,8 +223,9 @@ export function endOf(payment: Payment | undefined, txn: Transaction): EndOfTran
     const isError = txnState === 'error';
     const failure = new Failure(
       isError ? 'outcome-unknown' : 'payment-failed',
-      isError ? endedInError : `Not paid: the transaction ended as ${txnState}.`,
+      isError ? endedInError : `the transaction ended as ${txnState}.`,
       {
+        money: isError ? unknown : 'Not paid',
         hint: isError ? 'Ask the service what happened to the money. To see it' : undefined,
         next: { do: 'show', id: txnId },
         ...concerned({ ref: extRefId ?? txnId }, txn),
@@ -243,7 +242,8 @@ export function endOf(payment: Payment | undefined, txn: Transaction): EndOfTran
   return { failure, recorded: recorded ?? undefined };
 }
 
-const endedInError = 'Outcome unknown: the transaction ended in the state error.';
+const unknown = 'Outcome unknown';
+const endedInError = 'the transaction ended in the state error.';
 
 /** Describes the recorded result of an attempt: whether the money moved, and the person's note. */
 export const resolutionText = ({ moved, note, at }: Resolution): string =>
@@ -265,7 +265,7 @@ export function confirmationUnknown(
     : 'No second attempt was made.';
   const detail =
     error instanceof NoAnswer && error.cause instanceof Failure ? ` ${error.cause.message}` : '';
-  return pending(`Outcome unknown: ${why}.${detail} ${tried}`, 'resume', txnId, error);
+  return pending(unknown, `${why}.${detail} ${tried}`, 'resume', txnId, error);
 }
 
 /**
@@ -286,14 +286,15 @@ const reasonOf = (error: unknown): string =>
  * settlement.
  */
 export const sent = ({ txnId }: Pick<Attempt, 'txnId'>, cause?: Failure): Failure =>
-  pending('Sent, not settled yet. It goes on without you.', 'watch', txnId, cause);
+  pending('Sent, not settled yet. It goes on without you', '', 'watch', txnId, cause);
 
 /**
  * The failure for a payment that the service accepted, if this run can no longer read its state.
  */
 export const unread = ({ txnId }: Pick<Attempt, 'txnId'>, cause?: Failure): Failure =>
   pending(
-    `Sent, not settled yet. The transaction's state cannot be read now: ${messageOf(cause)}`,
+    'Sent, not settled yet',
+    `the transaction's state cannot be read now: ${messageOf(cause)}`,
     'resume',
     txnId,
     cause,
@@ -301,20 +302,17 @@ export const unread = ({ txnId }: Pick<Attempt, 'txnId'>, cause?: Failure): Fail
 
 /** The failure if the user interrupted svcpay while the confirmation was in flight. */
 export const leftUnanswered = ({ txnId }: Pick<Attempt, 'txnId'>): Failure =>
-  pending(
-    'You left before the service answered: paid or not is not known yet.',
-    'resume',
-    txnId,
-    undefined,
-  );
+  pending('You left before the service answered', 'paid or not is not known yet.', 'resume', txnId);
 
 const pending = (
-  message: string,
+  money: string,
+  why: string,
   what: 'resume' | 'watch',
   txnId: string | null,
-  cause: unknown,
+  cause?: unknown,
 ): Failure =>
-  new Failure('pending', message, {
+  new Failure('pending', why, {
+    money,
     next: { do: what, id: txnId ?? '' },
     txnId: txnId ?? undefined,
     cause,
@@ -327,11 +325,10 @@ export function unreadable(payment: Payment, cause: unknown): Failure {
   const attempt = decisive(payment);
   const { txnId, txnState } = attempt;
   const isPaid = outcomeOf(attempt) === 'paid';
-  const what = isPaid
-    ? `Paid earlier under the reference ${ref}`
-    : 'Outcome unknown: the payment was submitted';
   const last = txnState === null || isPaid ? '' : `, last reported as ${txnState}`;
-  return new Failure('pending', `${what}${last}, but cannot be read now: ${messageOf(cause)}`, {
+  const what = isPaid ? 'the transaction' : `the payment was submitted${last}, but`;
+  return new Failure('pending', `${what} cannot be read now: ${messageOf(cause)}`, {
+    money: isPaid ? `Paid earlier under the reference ${ref}` : unknown,
     next: { do: isPaid ? 'show' : 'resume', id: txnId ?? ref },
     txnId: txnId ?? undefined,
     cause,
@@ -342,27 +339,25 @@ export function unreadable(payment: Payment, cause: unknown): Failure {
 export const allUnreadable = (count: number, cause: Failure): Failure =>
   new Failure(
     'pending',
-    `Outcome unknown: ${count} payments were submitted but cannot be read now: ${cause.message}`,
-    { next: { do: 'see-open-payments' }, cause },
+    `${count} payments were submitted but cannot be read now: ${cause.message}`,
+    { money: unknown, next: { do: 'see-open-payments' }, cause },
   );
 
 /** The failure for a create request to which the service returned no quote. No money moved. */
 export function noQuote(error: unknown): Failure {
   if (error instanceof Failure && error.kind === 'temporary' && !(error instanceof NoAnswer))
     return error;
-  return new Failure(
-    'temporary',
-    'Nothing moved: the service did not answer the request for a quote.',
-    {
-      hint: 'Run the same command again.',
-      status: error instanceof Failure ? error.status : undefined,
-      cause: error,
-    },
-  );
+  return new Failure('temporary', 'the service did not answer the request for a quote.', {
+    money: 'Nothing moved',
+    hint: 'Run the same command again.',
+    status: error instanceof Failure ? error.status : undefined,
+    cause: error,
+  });
 }
 
 export const everyQuoteExpired = (): Failure =>
-  new Failure('temporary', 'Nothing moved: every quote expired before it was confirmed.', {
+  new Failure('temporary', 'every quote expired before it was confirmed.', {
+    money: 'Nothing moved',
     hint: 'Run the command again with --yes, which confirms the quote immediately.',
   });
 
@@ -374,12 +369,9 @@ export const everyQuoteExpired = (): Failure =>
 export const importedInPart = ({ ref }: Payment, txnId: string | null): Failure =>
   new Failure(
     'usage',
-    `Not sent: svcpay cannot repeat the payment ${ref}, because some of its details were missing ` +
+    `svcpay cannot repeat the payment ${ref}, because some of its details were missing ` +
       'when svcpay imported the payment from the service.',
-    {
-      hint: 'Pay under a new reference.',
-      txnId: txnId ?? undefined,
-    },
+    { money: 'Not sent', hint: 'Pay under a new reference.', txnId: txnId ?? undefined },
   );
 
 /**
@@ -387,15 +379,12 @@ export const importedInPart = ({ ref }: Payment, txnId: string | null): Failure 
  * the instruction again.
  */
 export const isAbandoned = (payment: Payment): Failure =>
-  new Failure(
-    'usage',
-    `Not sent: the payment ${payment.ref} was abandoned before any money moved.`,
-    {
-      hint: 'To pay after all',
-      next: commandOf(instructionOf(payment), payment.ref, payment.terms),
-      txnId: latest(payment).txnId ?? undefined,
-    },
-  );
+  new Failure('usage', `the payment ${payment.ref} was abandoned before any money moved.`, {
+    money: 'Not sent',
+    hint: 'To pay after all',
+    next: commandOf(instructionOf(payment), payment.ref, payment.terms),
+    txnId: latest(payment).txnId ?? undefined,
+  });
 
 /**
  * Whether the service refused a payment because the balance is too low. Some error codes never mean
@@ -421,13 +410,8 @@ export function refused(
   const where = error.code === undefined ? error.status : `${error.status}, code ${error.code}`;
   return new Failure(
     isPoor ? 'limit' : 'refused',
-    `Nothing moved: the service refused the ${what}: ${error.reason} (${where}).${have}`,
-    {
-      status: error.status,
-      code: error.code,
-      txnId,
-      cause: error,
-    },
+    `the service refused the ${what}: ${error.reason} (${where}).${have}`,
+    { money: 'Nothing moved', status: error.status, code: error.code, txnId, cause: error },
   );
 }
 
@@ -438,12 +422,13 @@ export function refused(
 export function truthful(payment: Payment, failure: Failure): Failure {
   const earlier = payment.attempts.slice(0, -1).find(mayHaveMoved);
   if (isUnknown(failure) || earlier === undefined) return failure;
-  const message =
-    'Outcome unknown: an earlier attempt may have moved money (the service reports ' +
+  const why =
+    'an earlier attempt may have moved money (the service reports ' +
     `${earlier.txnState ?? 'nothing'}). ${failure.message}`;
   const isUnresolved = outcomeOf(earlier) === 'unknown';
   const next = { do: isUnresolved ? 'retry' : 'resume', id: payment.ref } as const;
-  return new Failure(isUnresolved ? 'outcome-unknown' : 'pending', message, {
+  return new Failure(isUnresolved ? 'outcome-unknown' : 'pending', why, {
+    money: unknown,
     next,
     txnId: earlier.txnId ?? undefined,
     cause: failure,
@@ -458,13 +443,10 @@ export function journalLost(payment: Payment, cause: unknown): unknown {
   if (!(cause instanceof Failure) || !mayHavePaid(payment)) return cause;
   const { txnId, txnState } = decisive(payment);
   const last = txnState === null ? '' : `, last reported as ${txnState}`;
-  return new Failure(
-    'pending',
-    `Outcome unknown: the payment was submitted${last}. ${cause.message}`,
-    {
-      next: { do: 'resume', id: txnId ?? payment.ref },
-      txnId: txnId ?? undefined,
-      cause,
-    },
-  );
+  return new Failure('pending', `the payment was submitted${last}. ${cause.message}`, {
+    money: unknown,
+    next: { do: 'resume', id: txnId ?? payment.ref },
+    txnId: txnId ?? undefined,
+    cause,
+  });
 }

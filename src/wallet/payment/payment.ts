@@ -436,14 +436,10 @@ function leaveTo(
 ): never {
   const { txnId, number } = latest(payment);
   const kind = mayHavePaid(payment) || number > 1 ? 'pending' : otherwise;
-  throw new Failure(
-    kind,
-    `${kind === 'pending' ? 'Outcome unknown' : 'Nothing moved here'}: another process is ` +
-      `working on ${payment.ref}, and ${why}`,
-    {
-      next: { do: 'resume', id: txnId ?? payment.ref },
-      txnId: txnId ?? undefined,
-      cause,
-    },
-  );
+  throw new Failure(kind, `another process is working on ${payment.ref}, and ${why}`, {
+    money: kind === 'pending' ? 'Outcome unknown' : 'Nothing moved here',
+    next: { do: 'resume', id: txnId ?? payment.ref },
+    txnId: txnId ?? undefined,
+    cause,
+  });
 }

@@ -126,13 +126,8 @@ export function mostUrgent(resumed: readonly Resumed[]): Failure | undefined {
   if (worst === undefined || resumed.length === 1) return worst;
   const kind = failures.length < resumed.length ? besideSubmitted(worst.kind) : worst.kind;
   if (kind === worst.kind && failures.length === 1) return worst;
-  return new Failure(
-    kind,
-    `${worst.message} Failed or unfinished: ${failures.length} of ${resumed.length} payments.`,
-    {
-      next: { do: 'see-open-payments' },
-      txnId: worst.txnId,
-      cause: worst,
-    },
+  return worst.saying(
+    `${worst.why} Failed or unfinished: ${failures.length} of ${resumed.length} payments.`,
+    { kind, hint: undefined, next: { do: 'see-open-payments' } },
   );
 }

@@ -1,5 +1,6 @@
 // What a run adds to the trail of its payment: the events that change nothing in the journal, and
 // the details of those that do. Pure.
+import { ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { fixed } from '../../formats/amount.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
@@ -112,9 +113,9 @@ function costOf(order: Order, txn: Transaction): Detail {
   }
 }
 
-const failureOf = ({ kind, message, reason }: Failure): Detail => ({
-  kind,
-  reason: reason ?? message,
+const failureOf = (failure: Failure): Detail => ({
+  kind: failure.kind,
+  reason: failure instanceof ServiceError ? failure.reason : failure.clause,
 });
 
 export function termsOf({ maxFee, maxRateLoss }: PaymentTerms): Detail {

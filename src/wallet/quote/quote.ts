@@ -149,14 +149,11 @@ const atRate = (fees: Big, ccy: string, rate: Big | undefined): Big =>
   rate === undefined ? fees : fees.times(rate).round(decimalsOf(ccy), Big.roundUp);
 
 function allFees(fees: Money, txnId: string): Failure {
-  return new Failure(
-    'limit',
-    `Nothing moved: the fees of ${formatAmount(fees)} would take the whole amount.`,
-    {
-      hint: 'Send more, or pay the fees in addition to the amount.',
-      txnId,
-    },
-  );
+  return new Failure('limit', `the fees of ${formatAmount(fees)} would take the whole amount.`, {
+    money: 'Nothing moved',
+    hint: 'Send more, or pay the fees in addition to the amount.',
+    txnId,
+  });
 }
 
 interface Sides {

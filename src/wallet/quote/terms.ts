@@ -11,7 +11,7 @@ import type { Quote } from './quote.js';
 
 /** The refusal of a quote whose cost exceeds what was approved. */
 const overTerms = (reason: string, { txnId }: Quote, hint?: string): Failure =>
-  new Failure('limit', `Nothing moved: ${reason}.`, { reason, hint, txnId });
+  new Failure('limit', `${reason}.`, { money: 'Nothing moved', hint, txnId });
 
 /** Throws Failure `limit` if the total or the fees of a quote exceed what was approved. */
 export function checkTerms(terms: PaymentTerms, quote: Quote): void {
@@ -66,10 +66,9 @@ export function highestFee(maxFee: NonNullable<PaymentTerms['maxFee']>, quote: Q
     return money(ccy, share.lt(floor) ? new Big(floor) : share);
   }
   if (maxFee.ccy === ccy) return money(ccy, new Big(maxFee.amount));
-  throw new Failure(
-    'usage',
-    `Nothing moved: your fee limit is in ${maxFee.ccy}, but the fees are in ${ccy}.`,
-  );
+  throw new Failure('usage', `your fee limit is in ${maxFee.ccy}, but the fees are in ${ccy}.`, {
+    money: 'Nothing moved',
+  });
 }
 
 /** The default limit on the loss of a conversion against the service's own rates, in percent. */
@@ -112,9 +111,9 @@ export async function checkMarket(
   const refuse = (kind: 'limit' | 'temporary', why: string, cause?: Failure): Failure =>
     new Failure(
       kind,
-      `Nothing moved: svcpay could not check the conversion's loss against your limit of ` +
-        `${bound} %. ${why}`,
+      `svcpay could not check the conversion's loss against your limit of ${bound} %. ${why}`,
       {
+        money: 'Nothing moved',
         hint:
           kind === 'limit'
             ? 'Run the command without --max-rate-loss to convert at an unchecked rate.'

@@ -178,7 +178,10 @@ export async function confirmReceive(
 ): Promise<Transaction> {
   const { txnId } = quote;
   if (directionOf(quote) !== 'receive')
-    throw new Failure('refused', `Not confirmed: transaction ${txnId} is a payment.`, { txnId });
+    throw new Failure('refused', `transaction ${txnId} is a payment.`, {
+      money: 'Not confirmed',
+      txnId,
+    });
   let error: unknown = new Failure('temporary', 'The service did not confirm the request.', {
     next: { do: 'show', id: txnId },
     txnId,

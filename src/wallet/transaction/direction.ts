@@ -26,7 +26,8 @@ export function directionOf({ txnId, sourceReq, destReq }: Transaction): 'paymen
 }
 
 const unclear = (txnId: string, why: string, advice: { hint?: string } = {}): Failure =>
-  new Failure('refused', `Not confirmed: ${why}, so transaction ${txnId} could send money.`, {
+  new Failure('refused', `${why}, so transaction ${txnId} could send money.`, {
+    money: 'Not confirmed',
     txnId,
     ...advice,
   });

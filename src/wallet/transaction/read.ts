@@ -172,8 +172,9 @@ const isPermanent = (error: Failure): boolean =>
 function stillGoing(txn: Transaction, { goOn = 'watch' }: WaitOptions, cause?: Failure): Failure {
   const { txnId } = txn;
   const unread =
-    cause === undefined ? '' : ` The transaction's state cannot be read now: ${cause.message}`;
-  return new Failure('pending', `${progressText(txn)}${unread}`, {
+    cause === undefined ? '' : `the transaction's state cannot be read now: ${cause.message}`;
+  return new Failure('pending', unread, {
+    money: progressText(txn),
     next: { do: goOn, id: txnId },
     txnId,
     cause,
@@ -182,11 +183,11 @@ function stillGoing(txn: Transaction, { goOn = 'watch' }: WaitOptions, cause?: F
 
 /** Describes an unfinished transaction to a person, without the service's name for its state. */
 function progressText({ txnState, sourceReq }: Transaction): string {
-  if (isQuoted(txnState)) return 'Not confirmed yet: the transaction is still a quote.';
-  if (sourceReq.method == null) return 'Not settled yet.';
+  if (isQuoted(txnState)) return 'Not confirmed yet, the transaction is still a quote';
+  if (sourceReq.method == null) return 'Not settled yet';
   return sourceReq.method === 'servicepay'
-    ? 'Sent, not settled yet. It goes on without you.'
-    : 'Not paid yet. The request stays open.';
+    ? 'Sent, not settled yet. It goes on without you'
+    : 'Not paid yet. The request stays open';
 }
 
 /**

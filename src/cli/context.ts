@@ -107,9 +107,9 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     sleep: proc.sleep,
     owner,
     actor: () => {
-      const { profileName, embedded, baseUrl } = settings();
+      const { profileName, embedded, baseUrl, budget } = settings();
       const isSandbox = embedded || baseUrl?.startsWith('http:') === true;
-      const given = { door: line.door, version: proc.version, profile: profileName };
+      const given = { door: line.door, version: proc.version, profile: profileName, budget };
       return actorOf({ ...given, sandbox: isSandbox }, proc.pid);
     },
     onClose,

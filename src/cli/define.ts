@@ -160,6 +160,8 @@ export interface Branch {
    * requests only for the account of the API key.
    */
   readonly ownAccount?: boolean;
+  /** Whether only the owner may run the command, so that a run that charges a budget may not. */
+  readonly ownerOnly?: boolean;
   /** The number of connections to open while the command's code loads. */
   readonly connections?: number;
   readonly load?: (() => Promise<Command>) | undefined;

@@ -5,6 +5,9 @@ import { choice, duration, flag, text, unless, word, type ValuesOf } from './val
 export const globalOptions = {
   profile: text('NAME').suggesting('profile').optional().describe('use this profile'),
   account: text('ID').optional().describe('act on this subaccount'),
+  budget: text('NAME')
+    .optional()
+    .describe('charge payments to this budget, and pay only what it allows'),
   baseUrl: text('URL').optional().describe('address of the service'),
   sandbox: flag().describe('use the embedded sandbox: no account, no server'),
   json: flag().describe('print one JSON document'),

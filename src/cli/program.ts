@@ -1,5 +1,6 @@
 // Builds a commander program from the command tree: finds the chosen command, loads only that
 // command's code, parses the words and runs the command.
+import { demandOwner } from './budget/owner-only.js';
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import { Failure } from '../formats/failure.js';
 import { didYouMean } from '../formats/nearest.js';
@@ -234,6 +235,7 @@ function addCommand(
     if (format !== undefined) raw['format'] = format;
     const context = await options.openContext(globals, command);
     try {
+      if (branch?.ownerOnly === true) demandOwner(context);
       if (branch?.ownAccount === true) await refuseSubaccount(context);
       await command.execute(raw, context);
     } finally {

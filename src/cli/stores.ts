@@ -9,6 +9,7 @@ import type { EventStore } from '../store/events/event-store.js';
 import type { Document } from '../store/files/document.js';
 import { eventsFile, isTemporary, isThere, journalFile, type Home } from '../store/files/home.js';
 import type { BookRecords } from '../store/journal/book-records.js';
+import type { BudgetRecords } from '../store/journal/budgets.js';
 import type { ProposalRecords } from '../store/journal/proposal-records.js';
 import { seenDatabase } from '../store/files/seen.js';
 import type { Journal } from '../store/journal/journal.js';
@@ -49,6 +50,8 @@ export interface Stores {
   rates(): Promise<SettlementRates>;
   /** Opens the records of proposals that were paid or refused. */
   proposals(): Promise<ProposalRecords>;
+  /** Opens the budgets of the accounts, which svcpay keeps next to the journal. */
+  budgets(): Promise<BudgetRecords>;
   /** Opens the facts about transactions, which svcpay keeps next to the journal. */
   facts(): Promise<TxnFacts>;
   /** Opens the store of the books: opening balances, adjustments and closed months. */
@@ -64,18 +67,13 @@ export interface OpenDatabase extends FoundDatabase {
   readonly postgres: Postgres;
 }
 
-const loadFacts = async (by: Actor) => {
-  const { txnFacts } = await import('../store/journal/txn-facts.js');
-  return (database: SqlDatabase): TxnFacts => txnFacts(database, by);
-};
-
 /** Opens records that svcpay keeps next to the journal, once the journal is open. */
 const recordsIn =
-  (journal: () => Promise<Journal>, open: () => Promise<SqlDatabase>) =>
-  <T>(load: () => Promise<(database: SqlDatabase) => T>) =>
+  (journal: () => Promise<Journal>, open: () => Promise<SqlDatabase>, by: () => Actor) =>
+  <T>(load: () => Promise<(database: SqlDatabase, by: Actor) => T>) =>
   async (): Promise<T> => {
     await journal();
-    return (await load())(await open());
+    return (await load())(await open(), by());
   };
 
 export function openStores(options: StoreOptions): Stores {
@@ -124,7 +122,11 @@ export function openStores(options: StoreOptions): Stores {
     return isLost ? guarded(opened, () => Promise.reject(lostWithContainer(data))) : opened;
   });
 
-  const records = recordsIn(journal, async () => (await database())?.postgres ?? fileDatabase());
+  const records = recordsIn(
+    journal,
+    async () => (await database())?.postgres ?? fileDatabase(),
+    options.actor,
+  );
   const rates = records(
     async () => (await import('../store/journal/settlement-rates.js')).settlementRates,
   );
@@ -132,7 +134,8 @@ export function openStores(options: StoreOptions): Stores {
   const proposals = records(
     async () => (await import('../store/journal/proposal-records.js')).proposalRecords,
   );
-  const facts = records(() => loadFacts(options.actor()));
+  const facts = records(async () => (await import('../store/journal/txn-facts.js')).txnFacts);
+  const budgets = records(async () => (await import('../store/journal/budgets.js')).budgetRecords);
 
   const events = lazily(async () => {
     const found = await database();
@@ -147,15 +150,7 @@ export function openStores(options: StoreOptions): Stores {
     return opened;
   });
 
-  return {
-    journal,
-    events,
-    rates,
-    facts,
-    books,
-    proposals,
-    database,
-  };
+  return { journal, events, rates, facts, budgets, books, proposals, database };
 }
 
 async function sharedJournal(

@@ -3,7 +3,7 @@
 import type { Rail } from '../formats/rails.js';
 import type { Branch, Command } from './define.js';
 
-type Attributes = Pick<Branch, 'money' | 'aliases' | 'connections' | 'ownAccount'>;
+type Attributes = Pick<Branch, 'money' | 'aliases' | 'connections' | 'ownAccount' | 'ownerOnly'>;
 
 interface Row extends Attributes {
   readonly path: string;
@@ -44,6 +44,7 @@ const commands = commandsWith({});
 const reads = commandsWith({ connections: 1 });
 const own = commandsWith({ ownAccount: true });
 const asks = commandsWith({ connections: 1, ownAccount: true });
+const decides = commandsWith({ connections: 1, ownAccount: true, ownerOnly: true });
 const pays = commandsWith(paying);
 /**
  * The commands that pay and may need one more connection than usual, to read the rates or the
@@ -120,12 +121,31 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       proposals: 'list the proposals that wait for you',
       'proposals show': 'show a proposal and what is unusual about it',
     }),
-    ...looksUp(() => import('./proposals/proposals.js'), {
-      'proposals pay': 'pay proposals, each once and within its highest total',
+    ...commandsWith({ ...paying, connections: 3, ownerOnly: true })(
+      () => import('./proposals/proposals.js'),
+      {
+        'proposals pay': 'pay proposals, each once and within its highest total',
+      },
+    ),
+    ...decides(() => import('./proposals/proposals.js'), {
+      'proposals refuse': 'refuse a proposal for good',
     }),
     ...asks(() => import('./proposals/proposals.js'), {
-      'proposals refuse': 'refuse a proposal for good',
       'proposals watch': 'wait for new proposals',
+    }),
+    ...group('budget', 'let agents and jobs spend, within limits of their own'),
+    ...decides(() => import('./budget/budget.js'), {
+      'budget add': 'add a budget, or change its rules',
+      'budget stop': 'refuse every payment that charges a budget',
+      'budget start': 'allow payments of a stopped budget again',
+      'budget remove': 'remove a budget',
+    }),
+    ...asks(() => import('./budget/budget.js'), {
+      'budget list': 'list the budgets and how much is used',
+      'budget show': 'show the rules of a budget, how much is used, and its changes',
+    }),
+    ...decides(async () => ({ 'stop-all': (await import('./budget/budget.js')).stopAll }), {
+      'stop-all': 'stop all budgets at once',
     }),
     ...group('contacts', 'manage the address book'),
     ...commands(() => import('./contacts/contacts.js'), {
@@ -139,6 +159,8 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     }),
     ...commands(() => import('./limits/limits.js'), {
       'limits list': 'show the limits and how much is used',
+    }),
+    ...commandsWith({ ownerOnly: true })(() => import('./limits/limits.js'), {
       'limits set': 'limit the total of one payment, or of all payments in 24 hours',
       'limits allow': 'add a destination to the allow-list',
       'limits disallow': 'remove a destination from the allow-list',
@@ -173,7 +195,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ...asks(() => import('./tx/note.js'), {
       'tx note': 'add a note to a transaction, which never changes',
     }),
-    ...asks(() => import('./tx/resolve.js'), {
+    ...decides(() => import('./tx/resolve.js'), {
       'tx resolve': 'record whether the money moved, after an error or an unknown outcome',
     }),
     ...asks(() => import('./tx/export.js'), {
@@ -233,13 +255,15 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ...group('db', 'manage the storage of the journal and the inbox'),
     ...commands(() => import('./db/db.js'), {
       'db status': 'show the location and version of the journal and the inbox',
+    }),
+    ...commandsWith({ ownerOnly: true })(() => import('./db/db.js'), {
       'db upgrade': 'upgrade the database tables',
       'db move': 'move the journal and the inbox of this home into the database',
     }),
     ...commands(() => import('./db/verify.js'), {
       'db verify': 'replay the trail of each payment, and compare the end with the journal',
     }),
-    ...asks(() => import('./db/import.js'), {
+    ...decides(() => import('./db/import.js'), {
       'db import': 'import the payments that a restored journal lacks, from the service',
     }),
     ...commands(() => import('./doctor/doctor.js'), {

@@ -37,6 +37,7 @@ const commands: Readonly<Record<NamedStep['do'], string>> = {
 export interface RunGlobals {
   readonly profile?: string | undefined;
   readonly account?: string | undefined;
+  readonly budget?: string | undefined;
   readonly baseUrl?: string | undefined;
   readonly sandbox?: boolean | undefined;
   readonly insecure?: boolean | undefined;
@@ -53,10 +54,11 @@ export interface Command {
 
 /** Renders a command for the shell. */
 export function commandLine({ command, argument, options = {} }: Command, run: RunGlobals): string {
-  const { profile, account, baseUrl, sandbox, insecure } = run;
+  const { profile, account, budget, baseUrl, sandbox, insecure } = run;
   const globals = {
     '--profile': profile,
     '--account': account,
+    '--budget': budget,
     '--base-url': baseUrl,
     '--sandbox': sandbox === true ? sandbox : undefined,
     '--insecure': insecure === true ? insecure : undefined,

@@ -21,6 +21,7 @@ import {
   mayHavePaid,
   opened,
   replaced,
+  requested,
   type Attempt,
   type Payment,
   type PaymentChange,
@@ -195,6 +196,7 @@ export function memoryJournal(
         const at = limitTime(account, service);
         await allow({
           spent: async () => spentBy(account, at),
+          budget: async () => undefined,
           comparable: async (withinMs, atMost) =>
             comparableOf(claim.payment.scope, account, withinMs, atMost),
           rival: rivalOf(claim.payment, id),
@@ -221,7 +223,7 @@ export function memoryJournal(
       const others = known.filter(({ number }) => number !== found.number);
       const attempts = [
         ...others,
-        { ...found, request: draft.request, submittedAt: now() - ago, resolution: null },
+        { ...requested(found.number, draft.request), ...found, submittedAt: now() - ago },
       ].toSorted((a, b) => a.number - b.number);
       const payment = checkPayment({
         ...(row?.payment ?? opened(draft, now())),

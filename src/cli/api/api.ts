@@ -6,6 +6,7 @@ import { NoAnswer } from '../../api/errors.js';
 import type { HttpResponse } from '../../api/transport.js';
 import { Failure } from '../../formats/failure.js';
 import { toJson } from '../../terminal/rows/json.js';
+import { demandOwner } from '../budget/owner-only.js';
 import { createOutput, type Output } from '../../terminal/output.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { eachItem } from './pages.js';
@@ -110,8 +111,10 @@ function checkFlags({ method, data, include, paginate }: RequestFlags, { globals
 }
 
 /** Asks for approval, because the journal and the limits do not cover a raw payment request. */
-async function agree(method: string, path: string, { ask, out, globals }: Context): Promise<void> {
+async function agree(method: string, path: string, context: Context): Promise<void> {
+  const { ask, out, globals } = context;
   if (effectOf(method, path).effect !== 'payment') return;
+  demandOwner(context);
   if (!globals.yes) ask.demand(['--yes']);
   out.warn(`${method} ${path} can move money that your journal and limits do not count.`);
   await ask.agree('Send this request?', 'Not sent');

@@ -36,6 +36,7 @@ export const topics: readonly Topic[] = [
       [
         ['SVCPAY_PROFILE', 'profile; same as --profile'],
         ['SVCPAY_ACCOUNT', 'subaccount; same as --account'],
+        ['SVCPAY_BUDGET', 'budget that payments charge; same as --budget'],
         ['SVCPAY_BASE_URL', 'address of the service; same as --base-url'],
         [
           'SVCPAY_API_KEY, SVCPAY_API_SECRET',

@@ -1,14 +1,7 @@
 // Shows and changes the local spending limits. Each `limits` command returns the limits and the
 // amounts used.
 import { Big } from 'big.js';
-import {
-  fixed,
-  isCurrency,
-  money,
-  parseAmount,
-  amountWithSats,
-  type Money,
-} from '../../formats/amount.js';
+import { money, parseAmount, amountWithSats, type Money } from '../../formats/amount.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import type { Spend } from '../../store/journal/journal.js';
 import type { Limits } from '../../store/profile/profiles.js';
@@ -19,9 +12,10 @@ import { byRule, noLimits, ruleNames, sumOf, type Rule } from '../../wallet/limi
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { list } from '../show.js';
+import { byCurrency } from './by-currency.js';
 import { changeStoredLimits, limitsInForce, storedLimits } from './in-force.js';
 import { spentToday } from '../payment/payment-flow.js';
-import { amount, currency, text } from '../values.js';
+import { amount, currency, flagName, text } from '../values.js';
 
 /** The limits with the line below their table. */
 interface ShownLimits {
@@ -75,7 +69,7 @@ export const limitsSet = defineCommand({
         'No limit was set: give --per-payment AMOUNT or --per-day AMOUNT.',
       );
     }
-    const change = byRule((rule) => byCurrency(given[rule], rule));
+    const change = byRule((rule) => byCurrency(given[rule], flagName(rule)));
     const stored = await storedLimits(context);
     for (const rule of ['perPayment', 'perDay'] as const)
       await agreeToRaise(rule, stored[rule], given[rule], context);
@@ -202,22 +196,6 @@ async function agreeToRaise(
     });
     if (answer === back) throw new Failure('declined', '', { money: unchanged });
   }
-}
-
-function byCurrency(amounts: readonly Money[], rule: Rule): Record<string, string> {
-  const flag = `--${ruleNames[rule].replace(' ', '-')}`;
-  const twice = amounts.find(
-    ({ ccy }, index) => amounts.findIndex((each) => each.ccy === ccy) !== index,
-  );
-  if (twice !== undefined)
-    throw new Failure('usage', `No limit was set: ${flag} was given twice for ${twice.ccy}.`);
-  const other = amounts.find(({ ccy }) => !isCurrency(ccy));
-  if (other !== undefined)
-    throw new Failure(
-      'usage',
-      `No limit was set: ${other.ccy} is not a currency, so the limit would never apply.`,
-    );
-  return Object.fromEntries(amounts.map(({ ccy, value }) => [ccy, fixed(value)]));
 }
 
 async function changeLimits(

@@ -200,6 +200,7 @@ export async function paymentDeps(context: Context, on: PaymentDeps['on']): Prom
     account: account.id,
     owner: context.owner,
     limits: context.agent?.limits ?? (await limitsInForce(context)),
+    budget: budgetOf(context),
     now: context.now,
     sleep: context.sleep,
     every: context.every,
@@ -217,6 +218,9 @@ export async function paymentDeps(context: Context, on: PaymentDeps['on']): Prom
     },
   };
 }
+
+const budgetOf = ({ settings: { budget } }: Context): PaymentDeps['budget'] =>
+  budget === undefined ? undefined : { name: budget };
 
 const reported = async (txnId: string, context: Context): Promise<readonly string[]> =>
   (await eventsOf(txnId, context)).flatMap(({ txnState }) => txnState ?? []);

@@ -21,6 +21,7 @@ import {
 } from '../../wallet/payment/resume-all.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
 import { waitUntilFinal } from '../../wallet/transaction/read.js';
+import { demandOwner } from '../budget/owner-only.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import type { RecordView } from '../../terminal/rows/view.js';
@@ -58,7 +59,10 @@ export const txResume = defineCommand({
   ],
   changes: true,
   async run({ id, wait, waitTimeout, retry, newJournal }, context): Promise<Result> {
-    if (newJournal) return startNewJournal(context);
+    if (newJournal) {
+      demandOwner(context);
+      return startNewJournal(context);
+    }
     if (retry && id === undefined)
       throw new Failure('usage', 'Name the payment to retry.', {
         next: { do: 'see-open-payments' },

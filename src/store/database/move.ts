@@ -149,6 +149,7 @@ const neverChanged = [
   'book_closes',
   'notes',
   'proposals',
+  'budgets',
 ] as const;
 
 async function moveTable(

@@ -35,7 +35,7 @@ const commonTables = `
     latest TEXT COLLATE "C" NOT NULL, -- the payment of the latest submission
     submitted_at BIGINT NOT NULL
   ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
-  CREATE TABLE table_groups (
+  CREATE TABLE table_parts (
     part TEXT COLLATE "C" PRIMARY KEY,
     version BIGINT NOT NULL
   );`;
@@ -131,14 +131,14 @@ async function stateOf(
     `SELECT tablename AS name FROM pg_tables WHERE schemaname = '${schemaName}'`,
   );
   if (tables.length === 0) return { identity: undefined, version: 0 };
-  if (!['table_groups', 'identity', 'submissions'].every((name) => tables.includes(name)))
+  if (!['table_parts', 'identity', 'submissions'].every((name) => tables.includes(name)))
     throw foreign(source);
   // The statement names the schema, so that the error for a role without permission names the
   // schema too.
   const [isBehind, ...values] = lacks(seen);
   const text = `SELECT id, generation, (restored = 1 OR ${isCopy} OR ${isBehind})::int AS restored,
       (SELECT latest FROM ${schemaName}.submissions ORDER BY submitted_at DESC LIMIT 1) AS latest,
-      (SELECT version FROM ${schemaName}.table_groups WHERE part = ?) AS version
+      (SELECT version FROM ${schemaName}.table_parts WHERE part = ?) AS version
     FROM ${schemaName}.identity`;
   const [state] = v.parse(stateSchema, await sql.all(text, ...values, part.name));
   if (state.version > part.steps.length) throw newer(source, part);
@@ -219,7 +219,7 @@ async function takeStep(
   for (const step of steps) await sql.script(step);
   const reached = version + steps.length;
   await sql.run(
-    'INSERT INTO table_groups (part, version) VALUES (?, ?) ' +
+    'INSERT INTO table_parts (part, version) VALUES (?, ?) ' +
       'ON CONFLICT (part) DO UPDATE SET version = excluded.version',
     part.name,
     reached,

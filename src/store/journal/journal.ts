@@ -69,6 +69,38 @@ export interface Begun {
   readonly replaced?: Payment | undefined;
 }
 
+type Amounts = Readonly<Record<string, string>>;
+
+/** The figures of a budget, each by currency, and its other rules. */
+export interface BudgetRules {
+  readonly perPayment: Amounts;
+  readonly perDay: Amounts;
+  /** The highest sum of all payments that the budget is ever charged. */
+  readonly total: Amounts;
+  /** The amounts above which the owner decides about each payment. */
+  readonly askAbove: Amounts;
+  /** The only payees, as names of the allow-list, or empty for every payee. */
+  readonly destinations: readonly string[];
+  /** The only kinds of payments, such as `swap` or `lightning`, or empty for every kind. */
+  readonly kinds: readonly string[];
+  /** By the clock of the daily limit, or null for a budget that does not expire. */
+  readonly expiresAt: number | null;
+  /** The folder for proposals to the owner, or null for the usual folder. */
+  readonly outbox: string | null;
+}
+
+/** A budget with what it was charged. */
+export interface Budget {
+  readonly name: string;
+  readonly rules: BudgetRules;
+  /** Whether the owner stopped this budget, or all budgets. */
+  readonly stopped: 'this' | 'all' | null;
+  /** The time by the clock of the daily limit. */
+  readonly time: number;
+  readonly spentToday: readonly Spend[];
+  readonly spentEver: readonly Spend[];
+}
+
 export interface SpentBefore {
   /**
    * Resolves with the same spending as `Journal.spent`, and locks the account until the change is
@@ -80,6 +112,11 @@ export interface SpentBefore {
    * is written.
    */
   readonly comparable: (withinMs: number, atMost: number) => Promise<readonly Payment[]>;
+  /**
+   * Resolves with the budget of this name and what it was charged, and locks the account until the
+   * change is written.
+   */
+  readonly budget: (name: string) => Promise<Budget | undefined>;
   /** A competing payment that has the same idempotency key and may have paid. */
   readonly rival: Payment | undefined;
 }

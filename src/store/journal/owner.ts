@@ -25,7 +25,7 @@ export const unnamedActor: Actor = {
 
 /** The actor of this process in the trails of payments. */
 export function actorOf(
-  given: Pick<Actor, 'door' | 'version' | 'profile' | 'sandbox'>,
+  given: Pick<Actor, 'door' | 'version' | 'profile' | 'sandbox' | 'budget'>,
   pid: number,
 ): Actor {
   const { username, uid } = user();

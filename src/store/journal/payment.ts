@@ -125,6 +125,8 @@ export interface Attempt {
    */
   readonly approvedReceives: string | null;
   readonly spendCcy: string | null;
+  /** The budget that the submission charged, or null for a payment of the owner. */
+  readonly budget: string | null;
   /**
    * The time of the submission in epoch ms, or null until the journal records a submission of the
    * attempt.
@@ -503,6 +505,7 @@ export const requested = (number: number, request: string): Attempt => ({
   approvedTotal: null,
   approvedReceives: null,
   spendCcy: null,
+  budget: null,
   submittedAt: null,
   resolution: null,
 });

@@ -52,6 +52,7 @@ const attemptSchema = v.object({
   approvedTotal: v.nullable(v.string()),
   approvedReceives: v.nullable(v.string()),
   spendCcy: v.nullable(v.string()),
+  budget: v.nullable(v.string()),
   submittedAt: v.nullable(v.number()),
   resolution: v.nullable(
     v.pipe(
@@ -71,6 +72,7 @@ const attemptNames = [
   'approvedTotal',
   'approvedReceives',
   'spendCcy',
+  'budget',
   'submittedAt',
   'resolution',
 ] as const satisfies readonly (keyof Attempt)[];

@@ -3,8 +3,8 @@
 import type { TableGroup } from '../database/postgres-schema.js';
 import { inPostgres } from '../database/sql.js';
 
-/** The mark of a journal file: the letters `svjl`. */
-export const applicationId = 0x73766a6c;
+/** The mark of a journal file: the letters `svjm`. */
+export const applicationId = 0x73766a6d;
 
 /** The tables of both databases, as SQLite reads them. */
 const tables = `CREATE TABLE payments (
@@ -49,6 +49,7 @@ const tables = `CREATE TABLE payments (
     approved_total TEXT,
     approved_receives TEXT,
     spend_ccy TEXT,
+    budget TEXT, -- the budget that the submission charged
     submitted_at INTEGER,
     limit_time INTEGER, -- by the limit clock, set with submitted_at
     resolution TEXT, -- a person's answer, as JSON
@@ -83,11 +84,24 @@ const tables = `CREATE TABLE payments (
   -- What an account spent in each period of the limit clock: units x 10^(9 x exponent), summed.
   CREATE TABLE spending (
     account TEXT NOT NULL,
-    period INTEGER NOT NULL,
+    budget TEXT NOT NULL, -- the budget whose part this is, or empty for all of the account
+    period INTEGER NOT NULL, -- -1 for the whole time of a budget
     ccy TEXT NOT NULL,
     exponent INTEGER NOT NULL,
     units INTEGER NOT NULL,
-    PRIMARY KEY (account, period, ccy, exponent)
+    PRIMARY KEY (account, budget, period, ccy, exponent)
+  ) STRICT, WITHOUT ROWID;
+
+  -- The changes of budgets. Rows are never changed: the latest row of a name is in force.
+  CREATE TABLE budgets (
+    account TEXT NOT NULL,
+    name TEXT NOT NULL, -- or * for all budgets
+    seq INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    stopped INTEGER NOT NULL,
+    rules TEXT, -- as JSON, or null: removed
+    PRIMARY KEY (account, name, seq)
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE settlement_rates (
@@ -181,7 +195,11 @@ export const sqliteSteps: readonly string[] = [
   CREATE TRIGGER notes_update BEFORE UPDATE ON notes
   BEGIN SELECT RAISE(ABORT, 'notes never change'); END;
   CREATE TRIGGER notes_delete BEFORE DELETE ON notes
-  BEGIN SELECT RAISE(ABORT, 'notes are never deleted'); END;`,
+  BEGIN SELECT RAISE(ABORT, 'notes are never deleted'); END;
+  CREATE TRIGGER budgets_update BEFORE UPDATE ON budgets
+  BEGIN SELECT RAISE(ABORT, 'changes of budgets never change'); END;
+  CREATE TRIGGER budgets_delete BEFORE DELETE ON budgets
+  BEGIN SELECT RAISE(ABORT, 'changes of budgets are never deleted'); END;`,
 ];
 
 /**
@@ -215,6 +233,8 @@ const postgresSteps: readonly string[] = [
   CREATE TRIGGER trail_unchanged BEFORE UPDATE OR DELETE ON trail
     FOR EACH ROW EXECUTE FUNCTION never_changed();
   CREATE TRIGGER notes_unchanged BEFORE UPDATE OR DELETE ON notes
+    FOR EACH ROW EXECUTE FUNCTION never_changed();
+  CREATE TRIGGER budgets_unchanged BEFORE UPDATE OR DELETE ON budgets
     FOR EACH ROW EXECUTE FUNCTION never_changed();`,
 ];
 

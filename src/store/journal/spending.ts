@@ -76,10 +76,14 @@ export const spendingOf = (payment: Payment, attempt: Attempt): Group[] =>
 
 export const keyOf = ({ ccy, exponent }: Group): string => `${ccy} ${exponent}`;
 
+/** The period under which the journal stores what a budget was charged in its whole time. */
+const wholeTime = -1;
+
 /**
- * Returns the statement that adds nine digits of an attempt's spending to a stored total, or
- * subtracts these digits if `sign` is -1. The stored total is the total of the ten-minute period in
- * which svcpay submitted the attempt.
+ * Returns the statement that adds nine digits of an attempt's spending to the stored totals, or
+ * subtracts these digits if `sign` is -1. A stored total is the total of the ten-minute period in
+ * which svcpay submitted the attempt. A budget that the attempt charges has a total of its own for
+ * this period, and one of its whole time.
  * @param token the token of a change to the payment; the statement has no effect if the journal did
  * not write this change
  */
@@ -89,11 +93,19 @@ export const addSpending = (
   sign: 1 | -1,
   token: string | null,
 ): Statement => [
-  `INSERT INTO spending (account, period, ccy, exponent, units)
-   SELECT account, limit_time / ${periodMs}, ?, ?, ? FROM attempts WHERE payment_id = ?
-     AND number = ?
-     AND EXISTS (SELECT 1 FROM payments WHERE id = payment_id AND last_change = ?)
-   ON CONFLICT (account, period, ccy, exponent) DO UPDATE
+  `WITH spent AS (
+     SELECT account, budget, limit_time / ${periodMs} AS period, CAST(? AS TEXT) AS ccy,
+       CAST(? AS BIGINT) AS exponent, CAST(? AS BIGINT) AS units
+     FROM attempts WHERE payment_id = ? AND number = ?
+       AND EXISTS (SELECT 1 FROM payments WHERE id = payment_id AND last_change = ?)
+   )
+   INSERT INTO spending (account, budget, period, ccy, exponent, units)
+   SELECT account, '', period, ccy, exponent, units FROM spent
+   UNION ALL SELECT account, budget, period, ccy, exponent, units FROM spent
+     WHERE budget IS NOT NULL
+   UNION ALL SELECT account, budget, ${wholeTime}, ccy, exponent, units FROM spent
+     WHERE budget IS NOT NULL
+   ON CONFLICT (account, budget, period, ccy, exponent) DO UPDATE
      SET units = spending.units + excluded.units`,
   ccy,
   exponent,
@@ -109,11 +121,13 @@ const periodOf = (time: number): number => Math.floor(time / periodMs);
 /**
  * Returns the statement that adds up the amounts that the account spent since `since`, a time of
  * the clock of the daily limit.
+ * @param budget the budget whose part is added up, or an empty text for all of the account
  * @param stored the first period whose stored total counts; until then, each attempt counts
  */
 export function spentSince(
   account: string,
   since: number,
+  budget = '',
   stored = periodOf(since) + 1,
 ): Statement {
   return [
@@ -123,44 +137,64 @@ export function spentSince(
        SELECT a.spend_ccy, a.approved_total, p.kind, a.receives_ccy,
          COALESCE(a.receives_total, a.approved_receives) AS received
        FROM attempts a JOIN payments p ON p.id = a.payment_id
-       WHERE a.account = ? AND a.limit_time >= ? AND a.limit_time < ?
+       WHERE a.account = ? AND a.limit_time >= ? AND a.limit_time < ? AND ? IN ('', a.budget)
          AND a.outcome IN (${movedOutcomes})
          AND a.spend_ccy IS NOT NULL AND a.approved_total IS NOT NULL
      )
      SELECT ccy, exponent, CAST(sum(units) AS TEXT) AS units FROM spending
-       WHERE account = ? AND period >= ? GROUP BY ccy, exponent
+       WHERE account = ? AND budget = ? AND period >= ? GROUP BY ccy, exponent
      UNION ALL SELECT spend_ccy, 0, approved_total FROM late
      UNION ALL SELECT receives_ccy, 0, received FROM late
        WHERE receives_ccy <> spend_ccy AND received IS NOT NULL AND kind <> 'swap'`,
     account,
     since,
     stored * periodMs,
+    budget,
     account,
+    budget,
     stored,
   ];
 }
 
-const accountsSchema = v.array(v.object({ account: v.string(), time: v.number() }));
+/** Returns the statement that reads what a budget was charged in its whole time. */
+export const chargedTo = (account: string, budget: string): Statement => [
+  `SELECT ccy, exponent, CAST(units AS TEXT) AS units FROM spending
+   WHERE account = ? AND budget = ? AND period = ${wholeTime}`,
+  account,
+  budget,
+];
 
-/** Compares the stored totals of each account's last day, from which its limits count. */
+const accountsSchema = v.array(
+  v.object({ account: v.string(), budget: v.string(), time: v.number() }),
+);
+
+/**
+ * Compares the stored totals of the last day of each account and budget, from which the limits
+ * count, and the whole charge of each budget.
+ */
 export async function wrongTotals(sql: Sql): Promise<readonly WrongTotals[]> {
+  const submitted = 'max(limit_time) AS time FROM attempts WHERE limit_time IS NOT NULL';
   const accounts = v.parse(
     accountsSchema,
     await sql.all(
-      'SELECT account, max(limit_time) AS time FROM attempts WHERE limit_time IS NOT NULL ' +
-        'GROUP BY account',
+      `SELECT account, '' AS budget, ${submitted} GROUP BY account
+       UNION ALL SELECT account, budget, ${submitted} AND budget IS NOT NULL
+       GROUP BY account, budget`,
     ),
   );
   const wrong: WrongTotals[] = [];
-  for (const { account, time } of accounts) {
+  for (const { account, budget, time } of accounts) {
     const since = (periodOf(time - dayMs) + 1) * periodMs;
-    const [totals = [], attempts = []] = await sql.last(
-      spentSince(account, since, periodOf(since)),
-      spentSince(account, since, periodOf(time) + 1),
-    );
-    const [counted, spent] = [totals, attempts].map(totalsInWords);
-    if (counted !== spent)
-      wrong.push({ account, differs: `the daily limit counts ${counted}, its payments ${spent}` });
+    const ofAttempts = (from: number) => spentSince(account, from, budget, periodOf(time) + 1);
+    const day = [spentSince(account, since, budget, periodOf(since)), ofAttempts(since)] as const;
+    const whole = [chargedTo(account, budget), ofAttempts(0)] as const;
+    const what = budget === '' ? 'the daily limit' : `the budget ${budget}`;
+    for (const pair of budget === '' ? [day] : [day, whole]) {
+      const [stored, attempts] = [await sql.all(...pair[0]), await sql.all(...pair[1])];
+      const [counted, spent] = [stored, attempts].map(totalsInWords);
+      if (counted !== spent)
+        wrong.push({ account, differs: `${what} counts ${counted}, its payments ${spent}` });
+    }
   }
   return wrong;
 }

@@ -47,8 +47,10 @@ import {
   type PaymentDraft,
   checkPayment,
   opened,
+  requested,
   type Attempt,
 } from './payment.js';
+import { accountLock, readBudget } from './budgets.js';
 import { processOf, unnamedActor } from './owner.js';
 import { limitTime, dayMs, spendsIn, spentSince, wrongTotals } from './spending.js';
 import type { Actor } from './steps.js';
@@ -297,7 +299,7 @@ function spentBefore(
   time: number,
 ): SpentBefore {
   const whileLocked = (...statement: Statement): Promise<readonly unknown[]> =>
-    sql.whileLocked(`account ${account}`, ...statement);
+    sql.whileLocked(accountLock(account), ...statement);
   return {
     rival: rows.map(({ payment }) => payment).find((each) => each.id !== id && mayHavePaid(each)),
     comparable: async (withinMs, atMost) => {
@@ -305,6 +307,7 @@ function spentBefore(
       return paymentsIn(await whileLocked(selectPayments(condition), ...values));
     },
     spent: async () => spendsIn(await whileLocked(...spentSince(account, time - dayMs))),
+    budget: (name) => readBudget(whileLocked, account, name, time),
   };
 }
 
@@ -346,7 +349,11 @@ async function enterIn(
   const at = await sql.now();
   const time = await limitTime(sql, database, draft.account, service);
   const { request } = draft;
-  const attempt: Attempt = { ...found, request, submittedAt: at - ago, resolution: null };
+  const attempt: Attempt = {
+    ...requested(found.number, request),
+    ...found,
+    submittedAt: at - ago,
+  };
   const attempts = [...stored.filter(({ number }) => number !== attempt.number), attempt].toSorted(
     (a, b) => a.number - b.number,
   );

@@ -17,6 +17,8 @@ const actorSchema = v.object({
   profile: v.nullable(v.string()),
   /** Whether the profile is of a sandbox, or null in a program, which has no profile. */
   sandbox: v.nullable(v.boolean()),
+  /** The budget that the process charges. A process of the owner charges none. */
+  budget: v.optional(v.string()),
 });
 export type Actor = Readonly<v.InferOutput<typeof actorSchema>>;
 export const actorOfJson = v.pipe(v.string(), v.parseJson(), actorSchema);
@@ -69,6 +71,7 @@ export const stored = [
   'approvedTotal',
   'approvedReceives',
   'spendCcy',
+  'budget',
 ] as const;
 
 const text = v.nullish(v.string());

@@ -221,6 +221,7 @@ const nothingStored = {
   approvedTotal: null,
   approvedReceives: null,
   spendCcy: null,
+  budget: null,
 };
 
 const states = new Set<AttemptState>(transitions.flatMap(({ from, to }) => [from, to]));

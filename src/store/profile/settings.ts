@@ -18,6 +18,7 @@ export interface SettingFlags {
   readonly account?: string | undefined;
   readonly baseUrl?: string | undefined;
   readonly sandbox: boolean;
+  readonly budget?: string | undefined;
 }
 
 export type Settings = Readonly<ReturnType<typeof resolveSettings>>;
@@ -68,6 +69,8 @@ export function resolveSettings(
      */
     apiSecret: given('SVCPAY_API_SECRET'),
     accountId: flags.account ?? given('SVCPAY_ACCOUNT') ?? profile.account,
+    /** The budget that payments charge, or undefined for the owner of the wallet. */
+    budget: flags.budget ?? given('SVCPAY_BUDGET'),
     maker: checkServiceName(given('SVCPAY_MAKER') ?? profile.maker ?? 'service'),
     /**
      * The name of the webhook signature header, if it differs from the default name. The default

@@ -32,13 +32,16 @@ export const byRule = <T>(valueOf: (rule: Rule) => T): Readonly<Record<Rule, T>>
 /** Whether an order is an internal swap, which is exempt from the allow-list. */
 const isInternalSwap = ({ body }: Order): boolean => body.destReq.method === 'servicepay';
 
+/** Whether the names are empty or contain the payee. A swap has no payee. */
+export const isPayable = (names: readonly string[], order: Order): boolean =>
+  names.length === 0 || isInternalSwap(order) || isAllowed(order.key, names);
+
 /**
  * Throws Failure `limit` for a destination that is not on the allow-list. An empty allow-list
  * allows all destinations.
  */
 export function checkDestination({ destinations }: Limits, order: Order): void {
-  if (destinations.length === 0 || isInternalSwap(order) || isAllowed(order.key, destinations))
-    return;
+  if (isPayable(destinations, order)) return;
   throw overLimits(`${order.destination} is not on your allow-list of destinations`, {
     do: 'allow',
     destination: allowedName(order.destination),
@@ -87,21 +90,39 @@ export function checkSpend(
   amounts: readonly Money[],
   spent: () => readonly Spend[],
 ): void {
+  const over = excess(
+    [
+      { rule: 'your per-payment limit', limit: limits.perPayment },
+      { rule: 'your daily limit', limit: limits.perDay, spent },
+    ],
+    amounts,
+  );
+  if (over !== undefined) throw overLimits(over, { do: 'see-limits' });
+}
+
+/** The highest amounts by one rule, by currency. */
+interface Figure {
+  /** The rule in words, such as `your daily limit`. */
+  readonly rule: string;
+  readonly limit: Readonly<Record<string, string>>;
+  /** What was spent before, if the rule limits a sum. */
+  readonly spent?: () => readonly Spend[];
+}
+
+/** Returns why an amount exceeds a figure, or undefined if none does. */
+export function excess(figures: readonly Figure[], amounts: readonly Money[]): string | undefined {
   for (const amount of amounts) {
-    const perPayment = limits.perPayment[amount.ccy];
-    if (perPayment !== undefined && amount.value.gt(perPayment)) {
-      throw over(amount, `per-payment limit of ${amountWithSats(money(amount.ccy, perPayment))}`);
+    const { ccy, value } = amount;
+    for (const { rule, limit, spent } of figures) {
+      const most = limit[ccy];
+      const used = most === undefined ? undefined : spent && sumOf(spent(), ccy);
+      if (most === undefined || value.plus(used?.value ?? 0).lte(most)) continue;
+      const [given, limited] = [amount, money(ccy, most)].map(amountWithSats);
+      const sum = used === undefined ? '' : `, of which ${amountWithSats(used)} is used`;
+      return `${given} is over ${rule} of ${limited}${sum}`;
     }
-    const perDay = limits.perDay[amount.ccy];
-    const used = perDay === undefined ? undefined : sumOf(spent(), amount.ccy);
-    if (perDay === undefined || used === undefined || used.value.plus(amount.value).lte(perDay))
-      continue;
-    throw over(
-      amount,
-      `daily limit of ${amountWithSats(money(amount.ccy, perDay))}, ` +
-        `of which ${amountWithSats(used)} is used`,
-    );
   }
+  return undefined;
 }
 
 /** The total spending in one currency. */
@@ -111,9 +132,6 @@ export function sumOf(spent: readonly Spend[], ccy: string): Money {
     .reduce((sum, each) => sum.plus(each.total), new Big(0));
   return { ccy, value: total };
 }
-
-const over = (amount: Money, rule: string): Failure =>
-  overLimits(`${amountWithSats(amount)} is over your ${rule}`, { do: 'see-limits' });
 
 /**
  * Returns the lower of two limits for each currency, and the destinations that both allow-lists

@@ -165,6 +165,11 @@ export type PaymentEvent =
   | { readonly type: 'exceeded'; readonly failure: Failure }
   | { readonly type: 'journal-failed'; readonly error: Failure };
 
+/** The budget that a run charges, and the owner's decisions about what it does not allow. */
+export interface BudgetOfRun {
+  readonly name: string;
+}
+
 export interface PaymentDeps {
   readonly service: PaymentService;
   readonly journal: Journal;
@@ -181,6 +186,8 @@ export interface PaymentDeps {
    */
   readonly checkOrder?: (() => Promise<void>) | undefined;
   readonly limits: Limits;
+  /** The budget that this run charges, or undefined for a run of the owner. */
+  readonly budget?: BudgetOfRun | undefined;
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Runs the action every `ms` until the caller calls the returned function. */

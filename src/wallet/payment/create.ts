@@ -122,7 +122,7 @@ export async function started(
   deps: PaymentDeps,
 ): Promise<Started> {
   const quote = orderedQuote(run.order, txn, extRefId, deps.account);
-  if (quote === undefined) return { isOrdered: false, amounts: orderedAmounts(run.order) };
+  if (quote === undefined) return { isOrdered: false, amounts: orderedAmounts(run.order, deps) };
   const excess = await excessOf(run, quote, deps);
   if (excess !== undefined) {
     const { kind, why } = excess;
@@ -131,7 +131,7 @@ export async function started(
       failure: new Failure(kind, `The service started the payment without a confirmation: ${why}`),
     });
   }
-  return { isOrdered: true, amounts: amountsOf(quote) };
+  return { isOrdered: true, amounts: amountsOf(quote, deps) };
 }
 
 /** Whether a transaction from the service matches the order of its attempt. */
@@ -200,17 +200,22 @@ async function spentLastDay(
   return Object.keys(limits.perDay).length > 0 ? journal.spent(account, service.datedNow()) : [];
 }
 
-export const amountsOf = ({ total, receives }: Quote): ApprovedAmounts => ({
+export const amountsOf = (
+  { total, receives }: Quote,
+  { budget }: Pick<PaymentDeps, 'budget'>,
+): ApprovedAmounts => ({
   approvedTotal: fixed(total.value),
   approvedReceives: receives === undefined ? null : fixed(receives.value),
   spendCcy: total.ccy,
+  budget: budget?.name ?? null,
 });
 
-function orderedAmounts(order: Order): ApprovedAmounts {
+function orderedAmounts(order: Order, { budget }: PaymentDeps): ApprovedAmounts {
   const [first] = knownAmounts(order);
   return {
     approvedTotal: first === undefined ? null : fixed(first.value),
     approvedReceives: null,
     spendCcy: first?.ccy ?? null,
+    budget: budget?.name ?? null,
   };
 }

@@ -17,6 +17,7 @@ import {
   type Payment,
 } from '../../store/journal/payment.js';
 import { checkSpend, quotedAmounts } from '../limits/limits.js';
+import { checkBudget } from '../limits/budgets.js';
 import { instructionOf } from '../instruction/instruction.js';
 import { orderFor } from '../instruction/order.js';
 import { mostCompared, sameAgain } from '../instruction/same-again.js';
@@ -189,15 +190,23 @@ function isAfterMoney({ payment }: Run, { change, submits }: Applied): boolean {
  * transaction of the submission.
  */
 function checkSubmission(
-  { order, memory, payment }: Run,
+  run: Run,
   goal: RunGoal,
-  { limits, repeats, now }: PaymentDeps,
+  { limits, budget, repeats, now }: PaymentDeps,
 ): Parameters<PaymentDeps['journal']['submit']>[3] {
+  const { order, memory, payment } = run;
   return async (before) => {
     if (before.rival !== undefined) throw alreadyPaid(before.rival);
     const spent = Object.keys(limits.perDay).length > 0 ? await before.spent() : [];
     if (memory.approvedQuote !== undefined)
       checkSpend(limits, quotedAmounts(order, memory.approvedQuote), () => spent);
+    if (budget !== undefined)
+      checkBudget(
+        budget.name,
+        await before.budget(budget.name),
+        order,
+        quotedAmounts(order, quoteToSubmit(run)),
+      );
     if (goal.repeats === 'not compared') return;
     const payments = await before.comparable(repeats.paidWithinMs, mostCompared);
     const asked = { instruction: instructionOf(payment), order, ref: payment.ref };
@@ -283,7 +292,7 @@ async function performed(
     case 'cancel':
       return cancel(txnId, deps);
     case 'submit':
-      return { is: 'submitted', amounts: amountsOf(quoteToSubmit(run)) };
+      return { is: 'submitted', amounts: amountsOf(quoteToSubmit(run), deps) };
     case 'confirm':
       // Reports `submitting` if an earlier run submitted the attempt, or if the journal's response
       // to the submission was lost.

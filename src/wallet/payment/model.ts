@@ -285,8 +285,11 @@ export type RunEventBody =
 
 export type RunEvent = { readonly at: Now } & RunEventBody;
 
-/** The amounts that an approved quote debits and delivers. */
-export type ApprovedAmounts = Pick<Attempt, 'approvedTotal' | 'approvedReceives' | 'spendCcy'>;
+/** The amounts that an approved quote debits and delivers, and the budget that they charge. */
+export type ApprovedAmounts = Pick<
+  Attempt,
+  'approvedTotal' | 'approvedReceives' | 'spendCcy' | 'budget'
+>;
 
 /** A payment that the service started without a confirmation, after this run's create request. */
 export interface Started {

@@ -9,6 +9,7 @@ import type { Detail, Telling } from '../../store/journal/steps.js';
 import type { Order } from '../order/orders.js';
 import { readQuote } from '../quote/quote.js';
 import { failureReasonOf } from '../../api/unspecified.js';
+import { OverBudget } from '../limits/budgets.js';
 import type { Consent, PaymentDeps } from './contract.js';
 import { resultOf, type Run, type RunEventBody, type RunGoal } from './model.js';
 
@@ -53,7 +54,10 @@ export const shownSteps = ({ consent, until }: RunGoal): Telling[] =>
 /** A refusal by the limits, the terms, the balance or an earlier payment, or another failure. */
 export const stopOf = (failure: Failure): Telling => ({
   step: refusals.has(failure.kind) ? 'refused' : 'stopped',
-  detail: failureOf(failure),
+  detail: {
+    ...failureOf(failure),
+    ...(failure instanceof OverBudget && { budget: failure.budget }),
+  },
 });
 
 const refusals: ReadonlySet<FailureKind> = new Set(['limit', 'usage', 'refused', 'already-paid']);

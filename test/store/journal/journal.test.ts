@@ -773,6 +773,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
     expect(await journal.find(given.scope, 'found')).toMatchObject({ ref: 'R', abandoned: false });
     expect((await journal.find(given.scope, 'R'))?.attempts).toContainEqual({
       ...attempt,
+      budget: null,
       request: '{}',
       submittedAt: now,
       resolution: null,

@@ -10,6 +10,8 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { moveInto } from '../../../src/store/database/move.js';
 import { postgresDatabase, type Postgres } from '../../../src/store/database/postgres.js';
+import type { SqlDatabase } from '../../../src/store/database/sql.js';
+import { sqliteDatabase } from '../../../src/store/database/sqlite-database.js';
 import { prepareTables } from '../../support/prepared-database.js';
 import { inboxPart } from '../../../src/store/events/postgres-events.js';
 import { eventsIn } from '../../../src/store/events/sqlite-events.js';
@@ -22,7 +24,7 @@ import {
   type PaymentDraft,
 } from '../../../src/store/journal/payment.js';
 import { journalPart } from '../../../src/store/journal/schema.js';
-import { groupsOf } from '../../../src/store/journal/spending.js';
+import { chargedTo, groupsOf, spendsIn, wrongTotals } from '../../../src/store/journal/spending.js';
 import { openSqlJournal } from '../../../src/store/journal/sql-journal.js';
 import { journalIn, openJournal } from '../../../src/store/journal/sqlite-journal.js';
 import { hasPostgres } from '../../support/postgres.js';
@@ -63,6 +65,7 @@ interface Order {
   readonly kind: 'payout' | 'swap';
   readonly spendCcy: string;
   readonly total: string;
+  readonly budget: string | null;
   /** The received amount, and whether the order or the quote states this amount. */
   readonly arrives: {
     readonly ccy: string;
@@ -76,6 +79,7 @@ const orders: fc.Arbitrary<Order> = fc.record({
   kind: fc.constantFrom('payout', 'payout', 'swap'),
   spendCcy: ccys,
   total: amounts,
+  budget: fc.constantFrom(null, 'a', 'b'),
   arrives: fc.record({ ccy: ccys, total: amounts, by: fc.constantFrom('order', 'quote') }),
 });
 
@@ -143,8 +147,9 @@ function ledger(journal: Journal, clock: { now: number }) {
       terms: {},
     };
   };
-  const approved = ({ spendCcy, total, arrives }: Order) => ({
+  const approved = ({ spendCcy, total, budget, arrives }: Order) => ({
     spendCcy,
+    budget,
     approvedTotal: total,
     approvedReceives: arrives.by === 'quote' ? arrives.total : null,
   });
@@ -205,7 +210,8 @@ function ledger(journal: Journal, clock: { now: number }) {
         await submit(await quoted(await claimed(payment.id)), event.order);
       }
     },
-    async looped(): Promise<Record<string, string>> {
+    /** @param budget only the payments that charged this budget, whenever they were submitted */
+    async looped(budget?: string): Promise<Record<string, string>> {
       const sums = new Map<string, Big>();
       const add = (ccy: string, total: string): void =>
         void sums.set(ccy, (sums.get(ccy) ?? Big(0)).plus(total));
@@ -214,7 +220,8 @@ function ledger(journal: Journal, clock: { now: number }) {
         for (const attempt of payment?.attempts ?? []) {
           const at = submittedAt.get(`${id} ${attempt.number}`) ?? 0;
           const counts = mayHaveMoved(attempt) && attempt.submittedAt !== null;
-          if (!counts || at < clock.now - day) continue;
+          if (!counts || (budget === undefined && at < clock.now - day)) continue;
+          if (budget !== undefined && attempt.budget !== budget) continue;
           add(attempt.spendCcy ?? '', attempt.approvedTotal ?? '');
           const { receives, body } = JSON.parse(attempt.request);
           const arrives = receives?.value ?? attempt.approvedReceives;
@@ -227,6 +234,18 @@ function ledger(journal: Journal, clock: { now: number }) {
     },
     spent: async () => textsOf(await journal.spent(account, undefined)),
   };
+}
+
+/** Expects that the stored totals of both budgets equal the sums of their payments. */
+async function expectBudgets(
+  { looped }: ReturnType<typeof ledger>,
+  database: SqlDatabase,
+): Promise<void> {
+  for (const budget of ['a', 'b']) {
+    const rows = await database.read((sql) => sql.all(...chargedTo(account, budget)));
+    expect(textsOf(spendsIn(rows))).toEqual(await looped(budget));
+  }
+  expect(await database.read(wrongTotals)).toEqual([]);
 }
 
 const textsOf = (spends: readonly Spend[]): Record<string, string> =>
@@ -280,9 +299,13 @@ describe('daily sum of the journal', { timeout: 60_000 }, () => {
     const folder = newFolder();
     await fc.assert(
       fc.asyncProperty(fc.array(events, { maxLength: 25 }), async (taken) => {
-        const { spent, looped, close } = await inSqlite(taken, join(folder, `${(files += 1)}.db`));
-        expect(await spent()).toEqual(await looped());
-        await close();
+        const path = join(folder, `${(files += 1)}.db`);
+        const made = await inSqlite(taken, path);
+        expect(await made.spent()).toEqual(await made.looped());
+        const database = sqliteDatabase(journalIn(path), () => made.clock.now);
+        await expectBudgets(made, database);
+        await database.close();
+        await made.close();
       }),
       runs,
     );
@@ -307,6 +330,7 @@ describe('daily sum of the journal', { timeout: 60_000 }, () => {
           );
           for (const event of taken) await made.apply(event);
           expect(await made.spent()).toEqual(await made.looped());
+          await expectBudgets(made, database);
         }),
         runs,
       );
@@ -352,6 +376,7 @@ describe('daily sum of the journal', { timeout: 60_000 }, () => {
             for (const event of later) await made.apply(event);
             await move();
             expect(await inDatabase()).toEqual(await made.looped());
+            await expectBudgets(made, database);
             await made.close();
           },
         ),

@@ -14,6 +14,7 @@ import {
   approvedQuote,
   attemptOf,
   becomes,
+  budget,
   errors,
   readable,
   staleForMs,
@@ -25,7 +26,7 @@ import {
 } from './world.js';
 
 const [beforeExpiry, afterExpiry] = [2, 1];
-const amounts = { approvedTotal: '1', approvedReceives: null, spendCcy: 'BTC' };
+const amounts = { approvedTotal: '1', approvedReceives: null, spendCcy: 'BTC', budget };
 
 export interface Outcome {
   readonly truth: Truth;

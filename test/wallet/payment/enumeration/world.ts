@@ -114,6 +114,9 @@ export const first: State = {
   paidAfterEnd: false,
 };
 
+/** The budget that every submission charges. */
+export const budget = 'agents';
+
 /** The id of the account that the payment belongs to. */
 export const account = 'own';
 

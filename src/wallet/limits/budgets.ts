@@ -14,8 +14,8 @@ export class OverBudget extends Failure {
     /** The total that the owner may approve instead, or undefined if the refusal is final. */
     readonly forOwner?: Money,
   ) {
-    super('limit', `Not sent: ${reason}.`, {
-      reason,
+    super('limit', `${reason}.`, {
+      money: 'Not sent',
       next: { do: 'run', command: 'budget show', argument: budget },
     });
   }

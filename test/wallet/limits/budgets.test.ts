@@ -42,7 +42,7 @@ function outcome(given: Budget | undefined, amounts: readonly string[], order: O
     return 'allowed';
   } catch (error) {
     if (!(error instanceof OverBudget)) throw error;
-    return `${error.forOwner === undefined ? '' : 'owner: '}${error.reason}`;
+    return `${error.forOwner === undefined ? '' : 'owner: '}${error.clause}`;
   }
 }
 

@@ -242,6 +242,10 @@ export function withoutExponent(text: string): string {
  */
 export const formatAmount = (amount: Money): string => `${formatNumber(amount)} ${amount.ccy}`;
 
+/** Writes amounts in several currencies, such as `0.01000000 BTC and 25.00 USDT`. */
+export const formatAmounts = (amounts: readonly Money[]): string =>
+  amounts.map(formatAmount).join(' and ');
+
 /**
  * Writes the number of an amount, for a column that has the currency next to it. Writes all
  * decimals of the amount, without rounding.

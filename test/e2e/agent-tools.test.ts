@@ -240,7 +240,7 @@ describe('svcpay mcp', () => {
 });
 
 describe('svcpay mcp pay_many', () => {
-  test('checks rows, then pays the sealed rows once within the limits', async ({ around }) => {
+  test('checks rows, then pays them once within the limits', async ({ around }) => {
     await limit(around);
     const { call } = await startAgent(['--allow-payments'], around);
     const rows = ['ann', 'ben', 'eve'].map((name, n) => ({
@@ -249,11 +249,10 @@ describe('svcpay mcp pay_many', () => {
       amount: '1000sat',
     }));
     const run = { rows, name: 'salaries-2026-11', acceptChanges: true };
-    const checked = await call('pay_many', { ...run, seal: true });
-    expect(checked).toMatchObject({ isError: false, content: { seal: expect.any(String) } });
+    const checked = await call('pay_many', { ...run, dryRun: true });
+    expect(checked).toMatchObject({ isError: false, content: { cost: [{ ccy: 'BTC' }] } });
     expect(around.sandbox.requests('PUT').filter(isConfirmation)).toHaveLength(0);
-    const { seal } = checked.content;
-    const paid = await call('pay_many', { ...run, sealed: seal });
+    const paid = await call('pay_many', run);
     expect(paid).toMatchObject({ isError: false, content: { paid: 3 } });
     const again = await call('pay_many', run);
     expect(again.content).toMatchObject({ paidBefore: 3 });

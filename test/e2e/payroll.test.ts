@@ -262,46 +262,70 @@ describe('svcpay batch with names from the address book', () => {
   });
 });
 
-describe('svcpay batch --sealed', () => {
-  test('pays only the sealed rows and reports each line that differs from the seal', async ({
+describe('svcpay proposals pay, of a payroll', () => {
+  const propose = async (lines: readonly string[], more: readonly string[], around: Here) => {
+    const file = batchFile(around.home, lines, head);
+    const args = ['propose', 'batch', file, '--max-total', '0.01btc', '-q', ...more];
+    const run = await svcpay(args, around);
+    expect(run).toMatchObject({ exitCode: 0 });
+    return run.stdout.trim();
+  };
+  const pay = (id: string, around: Here, ...more: string[]) =>
+    svcpay(['proposals', 'pay', id, '--digest', id, '--yes', '--json', ...more], around);
+
+  test('pays the proposed rows once, under their references, as one run of a batch', async ({
     around,
   }) => {
-    const { home } = around;
-    const file = batchFile(home, october, head);
-    const sealed = await svcpay(['batch', file, '--seal', '--max-fee', '1%', '-q'], around);
-    expect(sealed.stdout).toMatch(/^[0-9a-f]{64}\n$/);
-    const seal = sealed.stdout.trim();
-    const pay = (...more: string[]) =>
-      svcpay(['batch', file, '--yes', '--sealed', seal, '--json', ...more], around);
-    const changes: [string, RegExp][] = [
-      [october.join('\n').replace('500000', '500001'), /line 3 \(o2\) differs/],
-      [october.join('\n').replace('0323456789', '0323456788'), /line 4 \(o3\) differs/],
-      [october.join('\n').replace('Jane Doe', 'Jane Roe'), /line 2 \(o1\) differs/],
-      [october.slice(1).join('\n'), /line 2 of the sealed file \(o1\) is missing/],
-    ];
-    for (const [text, message] of changes) {
-      batchFile(home, [text], head);
-      const refused = await pay('--max-fee', '1%');
-      expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
-      expect(refused.error().message).toMatch(message);
-    }
-    batchFile(home, october.toReversed(), head);
-    expect((await pay()).error().message).toMatch(
-      /--max-fee of the BTC wallet: 1% was sealed, not none/,
-    );
-    expect((await pay('--max-fee', '1%')).json()).toMatchObject({ rows: 3, sent: 3, seal });
-    expect((await pay('--max-fee', '1%')).json()).toMatchObject({ rows: 3, failed: 0 });
+    const id = await propose(october, ['--name', '2026-10'], around);
+    const result = join(around.home, 'paid.csv');
+    const first = await pay(id, around, '--result', result, '--concurrency', '2');
+    expect(first.json()).toMatchObject({ rows: 3, sent: 3, paidBefore: 0, result });
+    expect((await pay(id, around)).json()).toMatchObject({ rows: 3, paidBefore: 3, failed: 0 });
     expect(await paidReferences(around)).toEqual(['o1', 'o2', 'o3']);
+    expect(parse(readFileSync(result, 'utf8'), { columns: true })).toMatchObject([
+      { ref: 'o1', payee: 'Bob Tran', outcome: 'sent' },
+      { ref: 'o2' },
+      { ref: 'o3' },
+    ]);
     const story = await svcpay(['tx', 'explain', 'o1'], around);
-    expect(story.stdout).toContain(`by the seal ${seal.slice(0, 8)}…`);
-    const elsewhere = { ...around, env: { SVCPAY_HOME: join(home, 'elsewhere') } };
-    const tty = onScreen(['batch', file, '--seal', '--max-fee', '1%'], { ...around, columns: 400 });
+    expect(story.stdout).toContain(`by the proposal ${id.slice(0, 8)}…`);
+    const status = await svcpay(['batch', 'status', '2026-10', '--json'], around);
+    expect(status.json()).toHaveLength(3);
+    const plain = await svcpay(['batch', join(around.home, 'rows.csv'), '--yes', '--json'], around);
+    expect(plain.json()).toMatchObject({ paidBefore: 3, failed: 0 });
+  });
+
+  test('shows the changes since the last run above one question', async ({ around }) => {
+    await svcpay(['batch', batchFile(around.home, october, head), '--yes'], around);
+    const lines = [
+      wage('n1', 'Bob Tran', 700_000, '0123451234'),
+      wage('n2', 'Le Van A', 5_000_000, '0223456789'),
+    ];
+    const id = await propose(lines, ['--reason', 'wages'], around);
+    const tty = onScreen(['proposals', 'pay', id.slice(0, 8)], { ...around, columns: 110 });
+    await tty.waitFor(/“wages”[^]*Check these first[^]*Bob Tran +account changed +0123456789/);
+    await tty.waitFor(/Pay about 0\.\d+ BTC, at most 0\.\d+ BTC, in 2 rows/);
+    tty.type('y\r');
     expect(await tty.ended).toBe(0);
-    expect(tty.text()).toContain(`svcpay batch ${file} --max-fee 1% --sealed ${seal}`);
-    batchFile(home, october.slice(1), head);
-    const there = await svcpay(['batch', file, '--yes', '--sealed', seal, '--json'], elsewhere);
-    expect(there).toMatchObject({ exitCode: 2 });
-    expect(there.error().message).toContain('differs from the sealed batch');
+    expect(await paidReferences(around)).toEqual(['n1', 'n2', 'o1', 'o2', 'o3']);
+  });
+
+  test('sends nothing if the rows cost more than the highest total', async ({ around }) => {
+    const file = batchFile(around.home, october, head);
+    const args = ['propose', 'batch', file, '--max-total', '1sat', '--max-total', '9usdt', '-q'];
+    const run = await pay((await svcpay(args, around)).stdout.trim(), around);
+    expect(run).toMatchObject({ exitCode: 7, stdout: '' });
+    expect(run.error().message).toMatch(/^Nothing was sent: the rows cost about .* at most 0\.0/);
+    expect(await paidReferences(around)).toEqual([]);
+  });
+
+  test('needs no login, and names each invalid line when it is proposed', async ({ around }) => {
+    const file = batchFile(around.home, ['a,ada@example.com,1000sat,,', 'b,nobody,1sat,,']);
+    const args = ['propose', 'batch', file, '--max-total', '1sat'];
+    const run = await svcpay(args, { home: join(around.home, 'proposer') });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr).toMatch(/^Line 3, to: /m);
+    expect(run.stderr).toContain('Not proposed: 1 of 2 rows cannot be paid');
   });
 });
 

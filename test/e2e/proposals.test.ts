@@ -1,5 +1,5 @@
 // Somebody without a secret proposes payments, and the owner of the wallet pays or refuses them.
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
@@ -149,7 +149,7 @@ describe('svcpay proposals pay', () => {
       await propose('send ada@example.com 1400sat --max-total 1600sat', around),
     ];
     const tty = svcpayTty(['proposals', 'pay', ...ids, '--outbox', around.outbox], around);
-    await tty.waitFor(/Pay these 2 proposals\?/);
+    await tty.waitFor(/Pay these 2 proposals, at most 0\.00003100 BTC in all\?/);
     tty.type('y\r');
     expect(await tty.ended).toBe(0);
     expect(confirmations(around)).toBe(3);
@@ -188,6 +188,7 @@ test('an agent of svcpay mcp --propose decodes, proposes and asks for the outcom
     'propose',
     'propose_swap',
     'propose_payout',
+    'propose_many',
     'proposal',
   ]);
   const asked = { destination: 'ada@example.com', amount: '1300sat', maxTotal: '1500sat' };
@@ -198,21 +199,6 @@ test('an agent of svcpay mcp --propose decodes, proposes and asks for the outcom
   expect(await agent.call('proposal', { id })).toMatchObject({
     content: { state: 'paid', exitCode: 0 },
   });
-});
-
-test('svcpay propose batch proposes all rows of a file, which are paid within one highest total', async ({
-  around,
-}) => {
-  const file = join(around.outbox, 'rows.csv');
-  writeFileSync(file, 'to,amount\nada@example.com,1300sat\nbob@example.com,1400sat\n');
-  const id = await propose(`batch ${file} --max-total 2000sat`, around);
-  const run = await svcpay(paying(id, around), around);
-  expect(run).toMatchObject({ exitCode: 7 });
-  expect(run.error().message).toMatch(/^1 of 2 rows were sent: /);
-  expect(confirmations(around)).toBe(1);
-  const enough = await propose(`batch ${file} --max-total 3000sat`, around);
-  expect(await svcpay(paying(enough, around), around)).toMatchObject({ exitCode: 0 });
-  expect(confirmations(around)).toBe(3);
 });
 
 test('svcpay proposals pay reports a paid proposal after its expiry, and pays nothing more', async ({

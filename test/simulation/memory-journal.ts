@@ -200,6 +200,7 @@ export function memoryJournal(
           comparable: async (withinMs, atMost) =>
             comparableOf(claim.payment.scope, account, withinMs, atMost),
           rival: rivalOf(claim.payment, id),
+          isRefused: async () => false,
         });
         held(claim);
         limitTimes.set(timeOf(claim.payment, change.attempt), at);

@@ -1,10 +1,12 @@
 // Reads and checks a batch file before any payment, and asks about rows that were paid long ago.
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
+import type { Money } from '../../formats/amount.js';
 import { dayAndMonth } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
+import type { Command } from '../../terminal/next-step.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { wrap } from '../../terminal/layout.js';
 import { checkBatch, paidAt, staleRows, type BatchCheck } from '../../wallet/batch/check.js';
@@ -20,13 +22,21 @@ import { openLookUp } from '../payout/payout-flow.js';
 import { batchCommand, type BatchFlags } from './batch-options.js';
 import { batchColumns, planRow, type PlanDeps } from './batch-row.js';
 
-/** A batch file that passed all checks. */
-export interface CheckedFile {
+/** The rows of a batch file or of a proposal, which passed all checks. */
+export interface BatchSource {
   readonly check: BatchCheck;
+  /** The path of the file, or the proposal, as svcpay shows it. */
+  readonly file: string;
   /** The id of the new batch run, or of the earlier run that svcpay continues. */
   readonly run: string;
   /** The name of the run, which is empty for a run without a name. */
   readonly name: string;
+  /** The path of the result file, or null for none. */
+  readonly result: string | null;
+  /** The command that runs the batch again, or undefined for rows from stdin. */
+  readonly again: ((more: Command['options']) => Command) | undefined;
+  /** The proposal to which the rows belong, and the rest of its highest total. */
+  readonly approved?: { readonly proposal: string; readonly rest: readonly Money[] } | undefined;
 }
 
 /**
@@ -38,23 +48,47 @@ export async function openFile(
   file: string,
   flags: BatchFlags,
   context: Context,
-): Promise<CheckedFile> {
+): Promise<BatchSource> {
   const { globals, ask, now } = context;
   const needsYes = !globals.yes && !flags.dryRun;
   if (needsYes && file === '-') ask.demand(['--yes']);
   const rows = readRows(await bytesOf(file, context), batchColumns(flags.ignoreColumns));
   if (needsYes) ask.demand(['--yes']);
+  const isPiped = file === '-';
   for (let { name } = flags; ;) {
     const check = await checkRows(rows, { ...flags, name }, context);
-    if (check.problems.length > 0) throw refusalOf(check, file, { ...flags, name }, context);
+    refuseProblems(check, adviceFor(check, file, { ...flags, name }, now()), context);
     const stale = staleRows(check, now());
-    const run = check.run ?? runName(now(), labelOf(file, name));
-    if (stale.length === 0) return { check, name, run };
+    const source = {
+      check,
+      file,
+      name,
+      run: check.run ?? runName(now(), labelOf(file, name)),
+      result: flags.result ?? (isPiped ? null : `${file}.result.csv`),
+      again: isPiped
+        ? undefined
+        : (more: Command['options']) => batchCommand(file, { ...flags, name }, more),
+    };
+    if (stale.length === 0) return source;
     const unfinished = await unfinishedRun(rows, { ...flags, name }, context);
     const next = await nameFor(stale, check, { file, flags, needsYes, name, unfinished }, context);
-    if (next === undefined) return { check, name, run };
+    if (next === undefined) return source;
     name = next;
   }
+}
+
+function adviceFor(
+  { isRepeated }: BatchCheck,
+  file: string,
+  flags: BatchFlags,
+  now: number,
+): FailureAdvice {
+  return isRepeated && flags.name === ''
+    ? {
+        hint: 'Most references were paid by an earlier run. To pay them again in a new run',
+        next: { do: 'run', ...batchCommand(file, { ...flags, name: today(now) }) },
+      }
+    : { hint: 'Fix the file and run the same command again.' };
 }
 
 /** Returns the name of a batch in the journal. */
@@ -207,18 +241,19 @@ export const alikeIn =
     return (await journal()).alike(scope, refs);
   };
 
-async function checkRows(
-  rows: readonly (BatchRow | Problem)[],
+/** Checks the rows of a batch file, or rows that are already planned. */
+export async function checkRows<R extends BatchRow>(
+  rows: readonly (R | Problem)[],
   flags: Pick<BatchFlags, 'name' | 'from' | 'retry'>,
   context: Context,
+  plan: (row: R) => Promise<Row> = planner(flags, context),
 ): Promise<BatchCheck> {
   const { live, now } = context;
   const refuseOwn = ownAddressGuard(context.account, context.out.say);
-  const plan = planner(flags, context);
   let checked = 0;
   const deps = {
     name: flags.name,
-    plan: async (row: BatchRow) => {
+    plan: async (row: R) => {
       checked += 1;
       return plan(row);
     },
@@ -235,13 +270,20 @@ async function checkRows(
   );
 }
 
-/** Lists the problems of a batch file on stderr, even with -q and --json. */
-function refusalOf(
-  { problems, count, isRepeated }: BatchCheck,
-  file: string,
-  flags: BatchFlags,
-  { terminal, now }: Context,
-): Failure {
+type FailureAdvice = Partial<Pick<Failure, 'hint' | 'next'>>;
+
+/**
+ * Throws a Failure that counts the invalid rows, and lists their problems on stderr, even with -q
+ * and --json.
+ * @param money what happened to the money, in words
+ */
+export function refuseProblems(
+  { problems, count }: Pick<BatchCheck, 'problems' | 'count'>,
+  advice: FailureAdvice,
+  { terminal }: Pick<Context, 'terminal'>,
+  money = 'Nothing was sent',
+): void {
+  if (problems.length === 0) return;
   const lines = problems.map(
     ({ line, column, message }) =>
       [line === 0 ? 'All rows' : `Line ${line}`, ...(column === undefined ? [] : [column])].join(
@@ -259,14 +301,6 @@ function refusalOf(
     bad === 0
       ? 'the batch cannot be paid as a whole (see above)'
       : `${bad} of ${counted(count, 'row')} cannot be paid (see above)`;
-  const advice =
-    kind === 'limit'
-      ? { next: { do: 'see-limits' as const } }
-      : isRepeated && flags.name === ''
-        ? {
-            hint: 'Most references were paid by an earlier run. To pay them again in a new run',
-            next: { do: 'run' as const, ...batchCommand(file, { ...flags, name: today(now()) }) },
-          }
-        : { hint: 'Fix the file and run the same command again.' };
-  return new Failure(kind, `${what}.`, { money: 'Nothing was sent', ...advice });
+  const more = kind === 'limit' ? { next: { do: 'see-limits' as const } } : advice;
+  throw new Failure(kind, `${what}.`, { money, ...more });
 }

@@ -1,7 +1,13 @@
 // Runs a batch from its file to its result: checks all rows, compares the rows with earlier runs,
 // shows the plan, asks once, and pays row by row.
 import { dayAndMonth } from '../../formats/calendar.js';
-import { formatAmount, money, moneyFromWire, type Money } from '../../formats/amount.js';
+import {
+  formatAmount,
+  formatAmounts,
+  money,
+  moneyFromWire,
+  type Money,
+} from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import {
@@ -12,7 +18,7 @@ import {
   type BatchPlan,
   type BatchSummary,
 } from '../../terminal/cards/batch-view.js';
-import { batchView } from '../../terminal/cards/batch-progress.js';
+import { batchFields, batchView } from '../../terminal/cards/batch-progress.js';
 import { paidAt, shortOf, totalsOf, type BatchCheck } from '../../wallet/batch/check.js';
 import { compareRuns, needsAcceptance, type Comparison } from '../../wallet/batch/compare.js';
 import {
@@ -21,43 +27,46 @@ import {
   refusedRow,
   refuseUnpayable,
   tooPoor,
+  type Cost,
   type Priced,
 } from '../../wallet/batch/cost.js';
 import { pastRuns, readRunName } from '../../wallet/batch/history.js';
 import type { BatchConsent } from '../../wallet/batch/run.js';
 import type { PaymentService } from '../../wallet/payment/contract.js';
-import { commandLine } from '../../terminal/next-step.js';
 import type { Context } from '../context.js';
-import { openFile, type CheckedFile } from './batch-check.js';
-import { batchCommand, type BatchFlags } from './batch-options.js';
+import type { View } from '../show.js';
+import { openFile, type BatchSource } from './batch-check.js';
+import type { BatchFlags } from './batch-options.js';
 import { openPayments, payBatch, quoteRow, type BatchEnd } from './batch-pay.js';
-import { checkSeal } from './batch-seal.js';
 import type { Drain } from './drain.js';
 import { lineOf } from './lines.js';
 
 /** The end of a batch, with the plan of a dry run. */
 export interface BatchResult extends BatchEnd {
   readonly plan: BatchPlan;
-  /** The command that pays the batch after a dry run. */
-  readonly toPay: string;
 }
 
-export async function runBatchFile(
+export const runBatchFile = async (
   file: string,
+  flags: BatchFlags,
+  drain: Drain,
+  context: Context,
+): Promise<BatchResult> => runRows(await openFile(file, flags, context), flags, drain, context);
+
+/** Quotes the checked rows, compares them with earlier runs, asks, and pays them. */
+export async function runRows(
+  source: BatchSource,
   given: BatchFlags,
   drain: Drain,
   context: Context,
 ): Promise<BatchResult> {
   const { globals, now } = context;
-  const checked = { ...given, dryRun: given.dryRun || given.seal };
-  const found = await openFile(file, checked, context);
-  const { check } = found;
+  const { check, approved } = source;
   const { toPay, totals } = check;
-  const flags = await ruled(checked, totals, context);
+  const flags = await ruled(given, totals, context);
   // Reports a --max-fee in the wrong currency once instead of once per row.
   for (const { from } of totals) flags.maxFee?.(from);
-  const seal = await checkSeal(found, flags, context);
-  const comparison = await compare(found, flags, context);
+  const comparison = await compare(source, flags, context);
   // Opens the connections to the service in advance, so that no payment waits for a new connection.
   context.early?.open(context.settings.baseUrl ?? '', flags.concurrency);
   const payment = await openPayments(flags.concurrency, context);
@@ -66,29 +75,22 @@ export async function runBatchFile(
     totals.filter(({ from }) => available.isReported(from)),
     available.of,
   );
-  const isShown = !globals.yes || flags.dryRun;
+  const isShown = !globals.yes || flags.dryRun || approved !== undefined;
   // With --yes, svcpay quotes only conversions, whose debit it cannot compare with the balance.
   const unpriced = short.length > 0 ? [] : toPay.filter((row) => isShown || row.from !== row.ccy);
-  const priced = await context.live.during(
+  const quoted = await context.live.during(
     () => 'Quoting',
     () => priceRows(unpriced, (row) => quoteRow(row, flags, payment)),
   );
+  const priced = { ...quoted, costs: within(quoted.costs, approved?.rest) };
   const cost = isShown && short.length === 0 ? priced.costs : null;
-  const before = summaryOf(
-    file,
-    found,
-    flags,
-    comparison,
-    { cost, seal: seal ?? null },
-    available.of,
-  );
+  const before = summaryOf(source, flags, comparison, cost, available.of);
   const plan: BatchPlan = {
     rows: priced.rows.length > mostShown ? undefined : priced.rows.map((row) => lineOf(row, now())),
     refused: priced.refused.map((row) => lineOf(row, now())),
     short,
   };
   if (flags.dryRun && short.length === 0) {
-    const paying = batchCommand(file, flags, { '--sealed': seal });
     const lines = [...check.rows.filter((row) => !toPay.includes(row)), ...priced.rows]
       .toSorted((a, b) => a.line - b.line)
       .map((row) => lineOf(row, now()));
@@ -97,21 +99,32 @@ export async function runBatchFile(
       refuseUnpayable(priced, available.of);
       if (refused !== undefined) throw refusedRow(refused);
     });
-    return {
-      summary: { ...before, list: lines },
-      failures: [],
-      failure,
-      plan,
-      toPay: commandLine(paying, globals),
-    };
+    return { summary: { ...before, list: lines }, failures: [], failure, plan };
   }
   showPlan(before, plan, context);
   if (short.length > 0) throw tooPoor(short);
   refuseUnpayable(priced, available.of);
   if (globals.yes && !flags.acceptChanges) refuseChanges(comparison);
-  const consent = await agree(check, priced, context);
-  const end = await payBatch(check, before, consent, flags, drain, payment, context);
-  return { ...end, plan, toPay: '' };
+  const consent = await agree(source, priced, context);
+  return { ...(await payBatch(source, before, consent, flags, drain, payment, context)), plan };
+}
+
+/**
+ * Limits the costs to the rest of the highest total of a proposal. Throws Failure `limit` if the
+ * rows cost more.
+ */
+function within(costs: readonly Cost[], rest: readonly Money[] | undefined): readonly Cost[] {
+  if (rest === undefined) return costs;
+  return costs.map((cost) => {
+    const { value } = rest.find(({ ccy }) => ccy === cost.ccy) ?? money(cost.ccy, 0);
+    if (cost.total.lte(value)) return { ...cost, most: cost.most.lt(value) ? cost.most : value };
+    const [about, most] = [cost.total, value].map((each) => formatAmount(money(cost.ccy, each)));
+    throw new Failure(
+      'limit',
+      `the rows cost about ${about}, but the proposal allows at most ${most}.`,
+      { money: 'Nothing was sent' },
+    );
+  });
 }
 
 /** Returns the flags with the fee limit of the agent that runs the batch, if an agent does. */
@@ -141,30 +154,34 @@ function failureIn(action: () => void): Failure | undefined {
 }
 
 /** Prints the result of a batch, or the rows of a dry run. */
-export async function printBatch(
-  { summary, failures, plan, toPay }: BatchResult,
+async function printBatch(
+  { summary, failures, plan }: BatchResult,
   _parts: object,
   { out }: Context,
 ): Promise<void> {
-  const { list, remarks, seal } = summary;
+  const { list, remarks } = summary;
   if (list === undefined) {
     if (out.format !== 'jsonl') await out.record(summary, batchView(summary, failures));
     return;
   }
   if (out.format === 'json') return out.record(summary, batchView(summary, []));
-  if (out.quiet && seal !== null) return out.text(seal);
   await out.list(list, batchRowList);
   if (out.forPeople)
     return out.screen((canvas) => [
       '',
-      ...dryRunLines(summary, { ...plan, rows: undefined }, toPay, canvas),
+      ...dryRunLines(summary, { ...plan, rows: undefined }, canvas),
     ]);
   for (const each of remarks) out.warn(`${remarkText(each)}.`);
-  if (seal !== null) out.say(`Seal: ${seal}`);
 }
 
+export const batchResultView: View<BatchResult> = {
+  fields: batchFields,
+  dataOf: ({ summary, failures }) => (failures.length === 0 ? summary : { ...summary, failures }),
+  print: printBatch,
+};
+
 async function compare(
-  { check, name }: CheckedFile,
+  { check, name }: BatchSource,
   { factor }: BatchFlags,
   context: Context,
 ): Promise<Comparison> {
@@ -217,11 +234,10 @@ function showPlan(summary: BatchSummary, plan: BatchPlan, { out }: Context): voi
 }
 
 function summaryOf(
-  file: string,
-  { check: { rows, toPay, totals }, run }: CheckedFile,
+  { check: { rows, toPay, totals }, file, run }: BatchSource,
   { dryRun }: BatchFlags,
   { remarks, last }: Comparison,
-  planned: Pick<BatchSummary, 'cost' | 'seal'>,
+  cost: BatchSummary['cost'],
   available: (ccy: string) => Money | undefined,
 ): BatchSummary {
   const settled = rows.filter(({ standing }) => standing === 'settled');
@@ -238,7 +254,7 @@ function summaryOf(
     failed: 0,
     notBegun: toPay.length,
     spent: [],
-    ...planned,
+    cost,
     totals: totals.map((total) => ({ ...total, available: available(total.from)?.value ?? null })),
     lastRun:
       last === undefined || lastRun === undefined
@@ -257,7 +273,7 @@ function summaryOf(
 
 /** Asks for the consent to the rows, or takes the consent that `--yes` gives. */
 async function agree(
-  { rows, toPay, totals }: BatchCheck,
+  { check: { rows, toPay, totals }, approved }: BatchSource,
   { costs, rows: priced }: Priced,
   { ask, globals, settings, out, now }: Context,
 ): Promise<BatchConsent> {
@@ -265,15 +281,21 @@ async function agree(
     const day = dayAndMonth(Math.max(...rows.map(({ payment }) => paidAt(payment))), now());
     out.say(`This run sent nothing: every row was sent before, the latest on ${day}.`);
   }
-  if (globals.yes) return { lines: new Set(toPay.map(({ line }) => line)), upTo: 'terms' };
+  const proposal = approved?.proposal;
+  if (globals.yes) {
+    const upTo = approved === undefined ? 'terms' : new Ceiling(approved.rest);
+    return { lines: new Set(toPay.map(({ line }) => line)), upTo, proposal };
+  }
   const quoted = priced.filter(({ cost }) => cost !== undefined);
-  const consent = { lines: new Set(quoted.map(({ line }) => line)), upTo: new Ceiling(costs) };
+  const most = costs.map((cost) => money(cost.ccy, cost.most));
+  const lines = new Set(quoted.map(({ line }) => line));
+  const consent = { lines, upTo: new Ceiling(most), proposal };
   // If the service refused the quotes of all rows, svcpay does not ask for approval, and the result
   // of the batch contains the reasons.
   if (quoted.length === 0) return consent;
   const place = settings.embedded ? 'sandbox' : settings.profileName;
   const sum = (part: 'total' | 'most'): string =>
-    costs.map((cost) => formatAmount(money(cost.ccy, cost[part]))).join(' and ');
+    formatAmounts(costs.map((cost) => money(cost.ccy, cost[part])));
   const wallets = [...new Set(totals.map(({ from }) => from))];
   await ask.agree(
     `Pay about ${sum('total')}, at most ${sum('most')}, in ${counted(quoted.length, 'row')} ` +

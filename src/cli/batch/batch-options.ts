@@ -13,7 +13,6 @@ import {
   literal,
   text,
   whole,
-  word,
   type ValuesOf,
 } from '../values.js';
 
@@ -22,15 +21,8 @@ function parseFactor(text: string): Big {
   throw new Failure('usage', `"${clip(text)}" is not a factor. Write a number such as 1.5 or 2.`);
 }
 
-function parseSeal(text: string): string {
-  if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
-  throw new Failure('usage', `"${clip(text)}" is not a seal. A seal has 64 hex digits.`);
-}
-
 export const batchOptions = {
   dryRun: flag().describe('check every row and show payees, costs and changes, but send nothing'),
-  seal: flag().describe('like --dry-run, and print the seal of the batch'),
-  sealed: word('HASH', parseSeal).optional().describe('pay only if the batch has this seal'),
   ignoreColumns: flag().describe('ignore unknown columns'),
   acceptChanges: flag().describe(
     'with --yes, also pay new payees, changed accounts, duplicate rows and a repeated run',

@@ -6,7 +6,6 @@ import { Failure, ifAvailable, isUnknown } from '../../formats/failure.js';
 import { progressLine, rowLine, shownFailures } from '../../terminal/cards/batch-progress.js';
 import type { BatchLine, BatchSummary } from '../../terminal/cards/batch-view.js';
 import type { KeptRate } from '../../store/journal/settlement-rates.js';
-import type { BatchCheck } from '../../wallet/batch/check.js';
 import type { QuotedCost } from '../../wallet/batch/cost.js';
 import type { Row } from '../../wallet/batch/row.js';
 import { runBatch, type BatchConsent } from '../../wallet/batch/run.js';
@@ -26,7 +25,8 @@ import { quote } from '../../wallet/payment/payment.js';
 import type { Context } from '../context.js';
 import { paymentDeps } from '../payment/payment-flow.js';
 import { termsOf } from '../payment/payment-options.js';
-import { batchCommand, type BatchFlags } from './batch-options.js';
+import type { BatchSource } from './batch-check.js';
+import type { BatchFlags } from './batch-options.js';
 import { openResult, type ResultLine, type SettledWorth } from './batch-result.js';
 import type { Drain } from './drain.js';
 import { lineOf } from './lines.js';
@@ -76,7 +76,7 @@ export interface BatchEnd {
  * @param before the summary of the checked file before any payment
  */
 export async function payBatch(
-  { rows, columns }: BatchCheck,
+  { check: { rows, columns }, result: path, again }: BatchSource,
   before: BatchSummary,
   consent: BatchConsent,
   flags: BatchFlags,
@@ -85,7 +85,6 @@ export async function payBatch(
   context: Context,
 ): Promise<BatchEnd> {
   const { live, out } = context;
-  const path = flags.result ?? (before.file === '-' ? null : `${before.file}.result.csv`);
   const write =
     path === null ? undefined : await openResult(path, columns, context.globals.rawCells);
   const record = recorder(rows.length, drain, context);
@@ -93,10 +92,7 @@ export async function payBatch(
     ...flags,
     stopOnError: flags.onError === 'stop',
     terms: (ccy: string, method: string | undefined) => termsOf(flags, ccy, method),
-    consent: {
-      ...consent,
-      document: flags.sealed === undefined ? undefined : `seal ${flags.sealed}`,
-    },
+    consent,
     run: before.run,
   };
   try {
@@ -133,7 +129,7 @@ export async function payBatch(
     return {
       summary,
       failures,
-      failure: failure === undefined ? undefined : withRetry(failure, tally, before.file, flags),
+      failure: failure === undefined || flags.retry ? failure : withRetry(failure, tally, again),
     };
   } finally {
     live.stop();
@@ -146,19 +142,15 @@ function lostResult(error: unknown): Failure {
 }
 
 /** Adds a hint about `--retry` to the failure of a batch in which payments failed. */
-function withRetry(
-  failure: Failure,
-  { kinds }: BatchTally,
-  file: string,
-  { retry, ...flags }: BatchFlags,
-): Failure {
-  if (retry || !kinds.has('payment-failed') || isUnknown(failure)) return failure;
-  const isPiped = file === '-';
+function withRetry(failure: Failure, { kinds }: BatchTally, again: BatchSource['again']): Failure {
+  if (!kinds.has('payment-failed') || isUnknown(failure)) return failure;
+  const command = again?.({ '--retry': true });
   return failure.saying(failure.why, {
-    hint: isPiped
-      ? 'To retry the failed rows, run the same command with --retry.'
-      : 'To retry the failed rows',
-    next: isPiped ? undefined : { do: 'run', ...batchCommand(file, flags, { '--retry': true }) },
+    hint:
+      command === undefined
+        ? 'To retry the failed rows, run the same command with --retry.'
+        : 'To retry the failed rows',
+    next: command && { do: 'run', ...command },
   });
 }
 

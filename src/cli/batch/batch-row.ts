@@ -1,19 +1,18 @@
 // Turns a row of a batch file into a payment, under the same rules as for a payment on the command
 // line.
 import type { Institution } from '../../api/types.js';
-import { checkGrouping, fixed, parseAmount } from '../../formats/amount.js';
+import { checkGrouping, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { columnOf } from '../../formats/text.js';
 import type { Contacts, Profile } from '../../store/profile/profiles.js';
 import { detectDestination } from '../../formats/destination.js';
 import { savedName } from '../../store/profile/profiles.js';
-import { derivedRef, rowOf, type ReadRow, type Row } from '../../wallet/batch/row.js';
+import { amountIn, derivedRef, rowOf, type ReadRow, type Row } from '../../wallet/batch/row.js';
 import { resultFields } from '../../terminal/cards/batch-progress.js';
 import type { Columns } from '../../wallet/batch/head.js';
 import { CellFailure, inColumn, type BatchRow } from '../../wallet/batch/rows.js';
 import { digestOf, type Instruction } from '../../wallet/instruction/instruction.js';
 import { needOf, orderOf } from '../../wallet/instruction/order.js';
-import type { Order } from '../../wallet/order/orders.js';
 import { readSend, readSendNow, type SendEnvironment } from '../../wallet/instruction/send.js';
 import { payoutInstruction } from '../../wallet/payout/order.js';
 import { reference } from '../payment/payment-options.js';
@@ -192,10 +191,6 @@ function checkPriced(instruction: Instruction): void {
       : 'The amount is not in the currency that arrives. Write an amount in bitcoin.',
   );
 }
-
-/** Returns the amount that the destination itself contains, such as the amount of an invoice. */
-const amountIn = ({ receives }: Order): string =>
-  receives === undefined ? '' : `${fixed(receives.value)}${receives.ccy.toLowerCase()}`;
 
 async function planPayout(
   cells: BatchRow['cells'],

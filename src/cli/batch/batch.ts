@@ -6,14 +6,13 @@ import type { Payment } from '../../store/journal/payment.js';
 import { readRunName } from '../../wallet/batch/history.js';
 import { journalFirst, unfinished } from '../../wallet/payment/journal-first.js';
 import { labelOf } from './batch-check.js';
-import { printBatch, runBatchFile, type BatchResult } from './batch-flow.js';
+import { batchResultView, runBatchFile, type BatchResult } from './batch-flow.js';
 import { batchOptions } from './batch-options.js';
-import { batchFields } from '../../terminal/cards/batch-progress.js';
-import { nestedContext, type Context } from '../context.js';
+import type { Context } from '../context.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
 import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
-import { openDrain } from './drain.js';
+import { draining } from './drain.js';
 import { file } from '../values.js';
 
 export const batch = defineCommand({
@@ -36,31 +35,18 @@ export const batch = defineCommand({
     ],
   ],
   changes: true,
-  async run({ file, ...flags }, context: Context): Promise<BatchResult> {
-    const drain = openDrain(context);
-    const draining = nestedContext(context, { signal: drain.cut });
-    context.onClose(draining.close);
-    try {
+  run: ({ file, ...flags }, context: Context): Promise<BatchResult> =>
+    draining(context, async (drain, nested) => {
       const path = file ?? (await askFile(context));
       if (path === back) throw leftAtOnce(context);
       const label = labelOf(path, flags.name);
       const isOfBatch = ({ batch: mark }: Payment): boolean =>
         mark !== undefined && readRunName(mark.run).name === label;
-      return await journalFirst(
-        flags.dryRun ? undefined : unfinished(isOfBatch),
-        context.journal,
-        () => runBatchFile(path, flags, drain, draining),
+      return journalFirst(flags.dryRun ? undefined : unfinished(isOfBatch), context.journal, () =>
+        runBatchFile(path, flags, drain, nested),
       );
-    } finally {
-      drain.end();
-    }
-  },
-  view: {
-    fields: batchFields,
-    dataOf: ({ summary, failures }: BatchResult) =>
-      failures.length === 0 ? summary : { ...summary, failures },
-    print: printBatch,
-  },
+    }),
+  view: batchResultView,
   failure: ({ failure }) => failure,
 });
 

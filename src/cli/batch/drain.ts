@@ -1,5 +1,6 @@
 // Handles Ctrl-C while several payments are in flight: svcpay starts no new payment, and lets the
 // payments in flight finish.
+import { nestedContext, type Context } from '../context.js';
 import type { Process } from '../process.js';
 
 const graceMs = 10_000;
@@ -17,7 +18,7 @@ export interface Drain {
   end(): void;
 }
 
-export function openDrain({ signal, sleep }: Pick<Process, 'signal' | 'sleep'>): Drain {
+function openDrain({ signal, sleep }: Pick<Process, 'signal' | 'sleep'>): Drain {
   const cut = new AbortController();
   const over = new AbortController();
   let underWay = false;
@@ -40,4 +41,19 @@ export function openDrain({ signal, sleep }: Pick<Process, 'signal' | 'sleep'>):
       over.abort();
     },
   };
+}
+
+/** Runs a batch, whose signal is the signal that Ctrl-C aborts. */
+export async function draining<T>(
+  context: Context,
+  work: (drain: Drain, context: Context) => Promise<T>,
+): Promise<T> {
+  const drain = openDrain(context);
+  const nested = nestedContext(context, { signal: drain.cut });
+  context.onClose(nested.close);
+  try {
+    return await work(drain, nested);
+  } finally {
+    drain.end();
+  }
 }

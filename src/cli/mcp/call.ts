@@ -70,7 +70,7 @@ export async function callTool(
   };
   try {
     const { rows, ...others } = given;
-    const input = tool.rows && rowsAsCsv(tool.rows, rows);
+    const input = tool.rows && rowsAsCsv(tool.name, tool.rows, rows);
     const { command, values } = chosen(tool, tool.rows === undefined ? given : others);
     const { differentFrom, ...inputs } = values;
     const steps = stepsOf(call.progress);

@@ -67,7 +67,11 @@ const rowsSchema = (columns: Readonly<Record<string, string>>) => ({
 });
 
 /** Writes the input `rows` as a CSV file. Throws Failure `usage` for an unsuitable row. */
-export function rowsAsCsv(columns: Readonly<Record<string, string>>, rows: unknown): string {
+export function rowsAsCsv(
+  tool: string,
+  columns: Readonly<Record<string, string>>,
+  rows: unknown,
+): string {
   if (!Array.isArray(rows) || rows.length === 0)
     throw new Failure('usage', 'Not called: rows must be a list of objects.');
   const names = Object.keys(columns);
@@ -78,7 +82,7 @@ export function rowsAsCsv(columns: Readonly<Record<string, string>>, rows: unkno
     if (!isFields(row) || wrong !== undefined)
       throw new Failure(
         'usage',
-        `Not called: rows: row ${i + 1}: ${unknownInput('pay_many', names, wrong ?? '')}`,
+        `Not called: rows: row ${i + 1}: ${unknownInput(tool, names, wrong ?? '')}`,
       );
     return used.map((name) => cell(fields[name]));
   });

@@ -100,6 +100,19 @@ function swapWords({ amount, from, to, ...given }: RawValues): RawValues {
   return { ...given, words, receive: ccy === received && ccy !== debited };
 }
 
+const batchRows: TakenInputs = {
+  ref: 'your name for the payment',
+  to: 'destination',
+  amount: 'amount with unit',
+  from: 'wallet that pays',
+  note: '',
+  ...Object.fromEntries(
+    ['recipient', 'institution', 'acctNum', 'acctName', 'country', 'purpose', 'source']
+      .concat('relationship', 'recipientType', 'recipientName', 'recipientCountry')
+      .map((name) => [columnOf(name), '']),
+  ),
+};
+
 const txnId = 'txnId or ref of the quote or payment';
 const costs =
   'total is the debit with all fees. If payable is false, why names the reason. Moves no money. ' +
@@ -385,27 +398,15 @@ export const tools: readonly ToolRow[] = [
     effect: 'pays',
     takes: {
       name: 'your name for this run, e.g. salaries-2026-11; the same name resumes the run',
-      seal: 'only check: return the total and the seal',
-      sealed: 'the seal of the checked rows; pays only exactly these rows',
+      dryRun: 'only check the rows, and return their total',
       acceptChanges: 'also pay rows that repeat an earlier row, and new payees',
       maxFee: 'maximum fee of each row',
     },
-    rows: {
-      ref: 'your name for the payment',
-      to: 'destination',
-      amount: 'amount with unit',
-      from: 'wallet that pays',
-      note: '',
-      ...Object.fromEntries(
-        ['recipient', 'institution', 'acctNum', 'acctName', 'country', 'purpose', 'source']
-          .concat('relationship', 'recipientType', 'recipientName', 'recipientCountry')
-          .map((name) => [columnOf(name), '']),
-      ),
-    },
+    rows: batchRows,
     needs: ['name'],
     about:
-      'Pays many payments and payouts as one run, each once. First call it with seal: true, show ' +
-      'the person the total, then call it with sealed. failures lists the rows that failed.',
+      'Pays many payments and payouts as one run, each once. First call it with dryRun: true, ' +
+      'and show the person the total. failures lists the rows that failed.',
   },
   {
     name: 'resume',
@@ -459,6 +460,17 @@ export const proposingTools: readonly ToolRow[] = [
     takes: { ...withoutRef(payout), ...unexplained(proposed) },
     needs: ['amount', 'maxTotal'],
     about: 'Like `propose`, for a fiat payout to a bank account or mobile wallet.',
+  },
+  {
+    name: 'propose_many',
+    title: 'Propose many payments',
+    command: 'propose batch',
+    always: { file: '-' },
+    effect: 'proposes',
+    takes: { name: 'your name for this run', ...unexplained(proposed) },
+    rows: batchRows,
+    needs: ['maxTotal'],
+    about: 'Like `propose`, for many payments and payouts that the owner approves as a whole.',
   },
   {
     name: 'proposal',

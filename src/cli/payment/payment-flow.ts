@@ -66,7 +66,7 @@ export async function runPayment(
   const guard = ownAddressGuard(context.account, context.out.say);
   const checkOrder = lazily(() => guard(instruction));
   const drive = async (deps: PaymentDeps, consent: Consent): Promise<Transaction> =>
-    pay({ ...request, consent: { ...consent, document: flags.document } }, options, {
+    pay({ ...request, consent: { ...consent, proposal: flags.proposal } }, options, {
       ...(await depsUnder(flags, deps, context)),
       checkOrder,
     });

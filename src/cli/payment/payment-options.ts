@@ -6,7 +6,7 @@ import { parseReference } from '../../formats/reference.js';
 import type { PaymentTerms } from '../../store/journal/payment.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import type {
-  ApprovedDocument,
+  ApprovedProposal,
   Consent,
   PaymentEvent,
   Repeats,
@@ -165,7 +165,7 @@ export function waitOf({
   return wait === false ? false : (waitTimeout ?? 'forever');
 }
 
-export interface PaymentFlags extends ValuesOf<typeof paymentOptions>, ApprovedDocument {
+export interface PaymentFlags extends ValuesOf<typeof paymentOptions>, ApprovedProposal {
   /** The highest total with fees that a proposal states. */
   readonly maxTotal?: Money | undefined;
 }

@@ -12,7 +12,7 @@ import type { Output } from '../../terminal/output.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
 import type { Instruction, PayoutDetails } from '../../wallet/instruction/instruction.js';
 import { payoutInstruction, type Payout } from '../../wallet/payout/order.js';
-import { payeeOf } from '../../wallet/payout/payee.js';
+import { methodOf, payeeOf } from '../../wallet/payout/payee.js';
 import type { PayoutMethod } from '../../wallet/payout/methods.js';
 import type { Context } from '../context.js';
 import { runPayment } from '../payment/payment-flow.js';
@@ -111,6 +111,31 @@ export async function completeDestination(
     acctName,
     recipient,
   };
+}
+
+/**
+ * Replaces the names of institutions by the names in the service's list, so that an instruction of
+ * somebody else cannot name a false institution, or lack the name. Throws Failure `usage` for an
+ * institution that cannot receive the payout.
+ */
+export async function withInstitutions(
+  instructions: readonly Instruction[],
+  context: Context,
+): Promise<readonly Instruction[]> {
+  if (instructions.every(({ payout }) => payout === undefined)) return instructions;
+  const lookUp = await openLookUp(context);
+  const completed = async (each: Instruction): Promise<Instruction> => {
+    const { payout } = each;
+    const method = payout && methodOf(payout.destReq);
+    if (payout === undefined || method === undefined) return each;
+    const { institutionCode, institutionName } = payeeOf(payout);
+    if (institutionCode === '') return each;
+    const found = findInstitution(institutionCode, method, await lookUp(method.country.code));
+    const named = { institutionCode: found.code, institutionName: found.name ?? institutionName };
+    const reqDetails = { ...payout.destReq.reqDetails, ...named };
+    return { ...each, payout: { ...payout, destReq: { ...payout.destReq, reqDetails } } };
+  };
+  return Promise.all(instructions.map(completed));
 }
 
 const incomplete = (): Error => new Error('The payout lacks a required answer.');

@@ -5,22 +5,26 @@ import { detectDestination } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
 import { shortened } from '../../formats/text.js';
 import { readOutbox, type OutboxFile } from '../../store/files/outbox.js';
-import { status } from '../../store/journal/payment.js';
+import { status, type Payment } from '../../store/journal/payment.js';
 import type { ProposalView } from '../../terminal/views/proposal-view.js';
 import { digestOf, type Instruction } from '../../wallet/instruction/instruction.js';
 import { amountAsked, inWords } from '../../wallet/instruction/words.js';
 import {
   largestFile,
+  proposedRows,
   readProposal,
+  referenceOf,
   remarksOn,
-  rowReference,
   type Known,
   type ReadProposal,
 } from '../../wallet/proposals/proposal.js';
 import { payeeOf } from '../../wallet/payout/payee.js';
+import { inJournal } from '../../wallet/batch/check.js';
+import { alikeIn } from '../batch/batch-check.js';
 import type { Deps } from '../define.js';
 import { latestPayments } from '../contacts/payees.js';
 import type { Context } from '../context.js';
+import { environmentOf } from './outbox.js';
 
 export interface FoundProposal {
   readonly view: ProposalView;
@@ -114,56 +118,72 @@ async function describe(
     };
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== 'usage') throw error;
-    return { read: undefined, view: { ...origin, ...nothing, why: error.message } };
+    return { read: undefined, view: { ...origin, ...nothing, why: error.why } };
   }
 }
 
 /** A row in words that name the account or the destination, and not only a name. */
 function whatIsPaid(row: Instruction): string {
-  const { to, amount, payout } = row;
+  const { to, amount, payout, name } = row;
   if (payout !== undefined) {
-    const { name, account, institutionCode, institutionName } = payeeOf(payout);
-    return `${amountAsked(row)} to ${name}, ${institutionName ?? institutionCode} ${account}`;
+    const { name: holder, account, institutionCode, institutionName } = payeeOf(payout);
+    const bank =
+      institutionName === undefined ? institutionCode : `${institutionName} (${institutionCode})`;
+    return `${amountAsked(row)} to ${holder}, ${bank} ${account}`;
   }
   const found = amount === 'invoice' ? detectDestination(to) : undefined;
   const order = found?.kind === 'bolt11' ? found.value : undefined;
   const msat = order?.amountMsat ?? null;
-  if (msat === null) return inWords(row);
-  return `${formatSats(btcFromMsat(msat))}, invoice ${shortened(to)}`;
+  const what =
+    msat === null ? inWords(row) : `${formatSats(btcFromMsat(msat))}, invoice ${shortened(to)}`;
+  return name === undefined || msat !== null ? what : `${what} (${shortened(to)})`;
 }
 
 const nothing = {
   state: 'void',
   what: [],
-  maxTotal: null,
+  maxTotal: [],
   expiresAt: null,
   reason: null,
   remarks: [],
 } as const;
 
-function readFile({ id, text }: OutboxFile, { settings, now }: Deps<'settings' | 'now'>) {
+function readFile({ id, text }: OutboxFile, context: Deps<'settings' | 'now'>) {
   if (text === undefined)
-    throw new Failure('usage', 'it is not a plain file of at most 64 KiB in UTF-8');
-  return readProposal(text, id, { network: settings.network, now: now() });
+    throw new Failure('usage', 'it is not a plain file of at most 512 KiB in UTF-8');
+  return readProposal(text, id, environmentOf(context));
 }
 
 async function stateOf(
-  { id, proposal }: ReadProposal,
+  { id, text, proposal }: ReadProposal,
   { refusedIds, now }: KnownHere,
   context: Context,
 ): Promise<ProposalView['state']> {
-  const { scope, journal } = await context.account();
-  const kept = await journal();
-  const payments = await Promise.all(
-    proposal.rows.map((_row, index) => kept.find(scope, rowReference(id, proposal, index))),
-  );
+  const payments = await paymentsOf({ id, text, proposal }, context);
   const states = payments.map((payment) => payment && status(payment));
   if (states.every((each) => each === 'paid')) return 'paid';
-  const isBegun = (each: string | undefined): boolean =>
-    each !== undefined && each !== 'abandoned' && each !== 'open';
-  if (states.some(isBegun)) return 'paying';
-  if (refusedIds.has(id)) return 'refused';
+  const isBegun = states.some(
+    (each) => each !== undefined && each !== 'abandoned' && each !== 'open',
+  );
+  // Another run may have paid a row of a refused batch under the reference of the row.
+  if (refusedIds.has(id) && (proposal.batch !== null || !isBegun)) return 'refused';
+  if (isBegun) return 'paying';
   return proposal.expiresAt <= now ? 'expired' : 'open';
+}
+
+/** The payment of each row, or undefined for a row that was never begun. */
+async function paymentsOf(
+  read: ReadProposal,
+  context: Context,
+): Promise<readonly (Payment | undefined)[]> {
+  const { batch } = read.proposal;
+  if (batch === null) {
+    const { scope, journal } = await context.account();
+    return [await (await journal()).find(scope, referenceOf(read.id))];
+  }
+  const lookup = { name: batch.name, alike: alikeIn(context) };
+  const { found } = await inJournal(proposedRows(read, environmentOf(context)), lookup);
+  return found.map(({ row }) => row.payment);
 }
 
 export const digestsOf = ({ proposal }: ReadProposal): string =>

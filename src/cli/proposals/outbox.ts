@@ -1,4 +1,4 @@
-// The folder in which proposals wait.
+// The folder in which proposals wait, and what reading them depends on.
 import { join } from 'node:path';
 import type { Deps } from '../define.js';
 import { text } from '../values.js';
@@ -11,3 +11,8 @@ export const outboxOption = () =>
 
 export const outboxOf = (given: string | undefined, { home }: Deps<'home'>): string =>
   given ?? join(home.data, 'proposals');
+
+export const environmentOf = ({ settings, now }: Deps<'settings' | 'now'>) => ({
+  network: settings.network,
+  now: now(),
+});

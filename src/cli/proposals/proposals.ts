@@ -3,7 +3,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Transaction } from '../../api/types.js';
-import { formatAmount } from '../../formats/amount.js';
+import Big from 'big.js';
+import { formatAmounts, money, type Money } from '../../formats/amount.js';
 import { exitCodes, Failure } from '../../formats/failure.js';
 import { writeResult } from '../../store/files/outbox.js';
 import { sentenceView } from '../../terminal/views/object-view.js';
@@ -14,14 +15,15 @@ import {
 } from '../../terminal/views/proposal-view.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import type { ReadProposal } from '../../wallet/proposals/proposal.js';
+import { grouped } from '../../wallet/batch/row.js';
+import { batchResultView, type BatchResult } from '../batch/batch-flow.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { paymentOptions } from '../payment/payment-options.js';
 import { list, record } from '../show.js';
 import { flag, text, verbatim, type ValuesOf } from '../values.js';
 import { digestsOf, findProposal, findProposals, type FoundProposal } from './find.js';
 import { outboxOf, outboxOption } from './outbox.js';
-import { payRows, type WaitFlags } from './pay-rows.js';
+import { howToPay, payMany, payOne, type HowToPay } from './pay-proposal.js';
 
 const id = () => text('ID').describe('id of a proposal, or at least its first 6 characters');
 
@@ -52,10 +54,13 @@ export const proposalsShow = defineCommand({
 
 const payOptions = {
   digest: text('ID').optional().describe('the whole id, which --yes requires (in CI)'),
-  wait: paymentOptions.wait,
-  waitTimeout: paymentOptions.waitTimeout,
+  ...howToPay,
   outbox: outboxOption(),
 };
+
+type Paid = { readonly transactions: readonly Transaction[] } | { readonly batch: BatchResult };
+
+const payments = list((now) => ({ ...transactionList(now), empty: 'Nothing to pay.' }));
 
 export const proposalsPay = defineCommand({
   arguments: { ids: id().repeated() },
@@ -69,38 +74,71 @@ export const proposalsPay = defineCommand({
     ],
   ],
   run: payProposals,
-  view: list((now) => ({ ...transactionList(now), empty: 'Nothing to pay.' })),
+  view: {
+    fields: [...new Set([...payments.fields, ...batchResultView.fields])],
+    dataOf: (paid: Paid) =>
+      'batch' in paid ? batchResultView.dataOf(paid.batch) : paid.transactions,
+    print: (paid, _parts, context) =>
+      'batch' in paid
+        ? batchResultView.print(paid.batch, {}, context)
+        : payments.print(paid.transactions, {}, context),
+  },
+  failure: (paid) => ('batch' in paid ? paid.batch.failure : undefined),
 });
 
 /** The most proposals that one question approves. */
 const mostTogether = 20;
 
 async function payProposals(
-  { ids, digest, outbox, ...flags }: { ids: string[] } & ValuesOf<typeof payOptions>,
+  { ids, digest, outbox, ...how }: { ids: string[] } & ValuesOf<typeof payOptions>,
   context: Context,
-): Promise<readonly Transaction[]> {
+): Promise<Paid> {
   const folder = outboxOf(outbox, context);
   const { globals, ask, out, now } = context;
   const found = await Promise.all(ids.map((name) => findProposal(name, folder, context)));
   const payable = found.map((each) => payableOf(each, context));
   if (globals.yes) demandDigest(found, digest);
+  const show = (view: ProposalView | undefined): void =>
+    void (view && out.card((canvas) => ['', ...proposalCard(now()).screen(canvas, view)]));
+  const batch = payable.find(({ proposal }) => proposal.batch !== null);
+  if (batch !== undefined) {
+    if (found.length > 1)
+      throw new Failure('usage', 'the proposal of a batch must be paid alone.', {
+        money: 'Not sent',
+        next: { do: 'run', command: 'proposals pay', argument: batch.id },
+      });
+    show(found[0]?.view);
+    return { batch: await payBatch(batch, folder, how, context) };
+  }
   const isPlain = ({ view }: FoundProposal): boolean => view.remarks.length === 0;
   const together = found.length > 1 && found.length <= mostTogether && found.every(isPlain);
   if (together && !globals.yes) {
     for (const { view } of found)
-      out.say(`  ${view.what.join(', ')}: at most ${view.maxTotal && formatAmount(view.maxTotal)}`);
-    await ask.agree(`Pay these ${found.length} proposals?`, 'Not sent');
+      out.say(`  ${view.what.join(', ')}: at most ${formatAmounts(view.maxTotal)}`);
+    const total = formatAmounts(summed(found.flatMap(({ view }) => view.maxTotal)));
+    await ask.agree(`Pay these ${found.length} proposals, at most ${total} in all?`, 'Not sent');
   }
   const agreed = together ? { ...context, globals: { ...globals, yes: true } } : context;
-  const paid: Transaction[] = [];
+  const transactions: Transaction[] = [];
   for (const [index, read] of payable.entries()) {
-    const { view } = found[index] ?? {};
-    if (!together && view !== undefined)
-      out.card((canvas) => ['', ...proposalCard(now()).screen(canvas, view)]);
-    paid.push(...(await payOne(read, folder, flags, agreed)));
+    if (!together) show(found[index]?.view);
+    const work = (): Promise<Transaction> => payOne(read, how, agreed);
+    const txn = await decided(read, folder, agreed, work);
+    if (txn.txnState === 'completed')
+      report(read, folder, { state: 'paid', txnId: txn.txnId, exitCode: 0 });
+    transactions.push(txn);
   }
-  return paid;
+  return { transactions };
 }
+
+/** The sum of the amounts in each currency. */
+const summed = (amounts: readonly Money[]): Money[] =>
+  [...grouped(amounts, ({ ccy }) => ccy)].map(([ccy, alike]) =>
+    money(
+      ccy,
+      alike.reduce((sum, { value }) => sum.plus(value), new Big(0)),
+    ),
+  );
 
 /** Throws Failure if a proposal must not be paid. A run of an earlier payment may continue. */
 function payableOf({ view, read }: FoundProposal, { settings }: Context): ReadProposal {
@@ -133,20 +171,29 @@ function demandDigest(
   });
 }
 
-async function payOne(
+async function payBatch(
   read: ReadProposal,
   folder: string,
-  flags: WaitFlags,
+  how: HowToPay,
   context: Context,
-): Promise<readonly Transaction[]> {
+): Promise<BatchResult> {
+  const result = await decided(read, folder, context, () => payMany(read, how, context));
+  if (result.summary.paid === result.summary.rows)
+    report(read, folder, { state: 'paid', txnId: null, exitCode: 0 });
+  return result;
+}
+
+/** Records the proposal and pays it. After a person's no, asks whether to refuse it for good. */
+async function decided<T>(
+  read: ReadProposal,
+  folder: string,
+  context: Context,
+  work: () => Promise<T>,
+): Promise<T> {
   const { scope } = await context.account();
-  const records = await context.proposals();
-  await records.keep(scope, recordOf(read, null, null));
+  await (await context.proposals()).keep(scope, recordOf(read, null, null));
   try {
-    const paid = await payRows(read, flags, context);
-    if (paid.every(({ txnState }) => txnState === 'completed'))
-      report(read, folder, { state: 'paid', txnId: paid[0]?.txnId ?? null, exitCode: 0 });
-    return paid;
+    return await work();
   } catch (error) {
     if (error instanceof Failure && error.kind === 'declined' && context.terminal.canPrompt) {
       const isFinal = await context.ask.confirm('Refuse this proposal for good?');
@@ -185,7 +232,8 @@ export const proposalsRefuse = defineCommand({
   async run({ id: name, note, outbox }, context) {
     const folder = outboxOf(outbox, context);
     const { view, read } = await findProposal(name, folder, context);
-    if (read === undefined || view.state === 'paid' || view.state === 'paying')
+    const isSent = view.state === 'paying' && read?.proposal.batch === null;
+    if (read === undefined || view.state === 'paid' || isSent)
       throw new Failure('usage', `Not refused: the proposal is ${view.state}.`);
     await refuse(read, folder, note, context);
     return { id: view.id, state: 'refused' };
@@ -242,8 +290,8 @@ async function* watch(
       seen.add(view.id);
       yield view;
       if (exec === undefined) continue;
-      const total = view.maxTotal === null ? '' : formatAmount(view.maxTotal);
-      await promisify(execFile)(exec, [view.id, total, String(open.length)]);
+      const most = formatAmounts(view.maxTotal);
+      await promisify(execFile)(exec, [view.id, most, String(open.length)]);
     }
     await context.sleep(pauseMs, context.signal).catch(() => undefined);
   }

@@ -1,7 +1,7 @@
 // Proposes payments that the owner of the wallet pays or refuses. Reads the same inputs as the
 // commands that pay, offline, and needs no login and no secret.
 import * as v from 'valibot';
-import { formatAmount } from '../../formats/amount.js';
+import { formatAmounts } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { jsonIn } from '../../formats/unknown.js';
 import { checkOutbox, readOutbox, readResult, writeProposal } from '../../store/files/outbox.js';
@@ -20,14 +20,18 @@ import {
   readProposal,
   type Proposal,
 } from '../../wallet/proposals/proposal.js';
-import { batchColumns, planRow } from '../batch/batch-row.js';
+import { checkBatch } from '../../wallet/batch/check.js';
 import { readRows } from '../../wallet/batch/rows.js';
+import { noLimits } from '../../wallet/limits/limits.js';
+import { refuseProblems } from '../batch/batch-check.js';
+import { batchOptions } from '../batch/batch-options.js';
+import { batchColumns, planRow } from '../batch/batch-row.js';
 import { defineCommand, type Deps } from '../define.js';
 import { completePayout } from '../payout/payout-flow.js';
 import { readDraft } from '../payout/payout-draft.js';
 import { answerOptions, missingFlags, payoutOptions } from '../payout/payout-options.js';
 import { withContact } from '../payment/send-flow.js';
-import { outboxOf, outboxOption } from '../proposals/outbox.js';
+import { environmentOf, outboxOf, outboxOption } from '../proposals/outbox.js';
 import { sendArguments, sendOptions } from '../payment/payment-options.js';
 import { record } from '../show.js';
 import { readGivenText } from '../stdin.js';
@@ -36,8 +40,8 @@ import { amount, duration, file, text, type ValuesOf } from '../values.js';
 
 const proposalOptions = {
   maxTotal: amount()
-    .optional()
-    .describe('highest total with fees, in the currency of the paying wallet'),
+    .repeated()
+    .describe('highest total with fees, in the currency of the paying wallet; one per wallet'),
   reason: text().optional().describe('why the owner should pay; shown as quoted text'),
   expires: duration()
     .otherwise(3 * 86_400_000)
@@ -126,33 +130,42 @@ export const proposePayout = defineCommand({
 
 export const proposeBatch = defineCommand({
   arguments: { file: file().describe('CSV file as for svcpay batch, or - for stdin') },
-  options: { from: payoutOptions.from, ...proposalOptions },
+  options: {
+    name: batchOptions.name,
+    from: batchOptions.from,
+    ignoreColumns: batchOptions.ignoreColumns,
+    ...proposalOptions,
+  },
   changes: true,
   examples: [
     ['svcpay propose batch payroll.csv --max-total 0.005btc', 'proposes all rows of a file'],
   ],
-  async run({ file: path, from, ...flags }, context) {
+  async run({ file: path, name, from, ignoreColumns, ...flags }, context) {
     const { contacts } = context.config.read();
     const text = Buffer.from(await readGivenText(path, context));
-    const rows = readRows(text, batchColumns(false)).map((row) => {
-      if ('cells' in row) return row;
-      throw new Failure('usage', `Not proposed: line ${row.line}: ${row.message}`);
-    });
     const deps = {
       ...environmentOf(context),
-      name: '',
+      name,
       from,
       contacts,
       sender: context.settings.profile.sender,
       lookUp: async () => [],
       digestUnder: async () => undefined,
     };
-    const planned = await Promise.all(rows.map((row) => planRow(row, deps)));
-    return propose(
-      planned.map(({ instruction }) => instruction),
-      flags,
-      context,
-    );
+    const check = await checkBatch(readRows(text, batchColumns(ignoreColumns)), {
+      name,
+      plan: (row) => planRow(row, deps),
+      vet: async () => undefined,
+      alike: async () => [],
+      spent: async () => [],
+      limits: noLimits,
+      retry: false,
+      now: context.now,
+    });
+    refuseProblems(check, { hint: 'Fix the file.' }, context, 'Not proposed');
+    const refs = check.rows.map(({ isNamed, ref }) => (isNamed ? ref : null));
+    const instructions = check.rows.map(({ instruction }) => instruction);
+    return propose(instructions, flags, context, { name, refs });
   },
   view: record(proposedView),
 });
@@ -194,11 +207,6 @@ const resultSchema = v.object({
   exitCode: v.number(),
 });
 
-const environmentOf = ({ settings, now }: Deps<'settings' | 'now'>) => ({
-  network: settings.network,
-  now: now(),
-});
-
 function complete(words: ReturnType<typeof readSwapWords>): typeof words {
   const missing = Object.entries(words).flatMap(([name, word]) => (word === undefined ? name : []));
   if (missing.length === 0) return words;
@@ -215,17 +223,19 @@ async function propose(
   instructions: readonly Instruction[],
   flags: ProposalFlags,
   context: ProposeDeps,
+  batch: Proposal['batch'] = null,
 ): Promise<Proposed> {
   const { globals, now, newId, out } = context;
   const { note, maxTotal, reason, expires, outbox } = flags;
-  if (maxTotal === undefined)
+  if (maxTotal.length === 0)
     throw new Failure('usage', 'Not proposed: --max-total is missing.', {
       hint: 'Write the highest total with fees, such as --max-total 20000sat.',
     });
   const proposal: Proposal = {
     account: globals.account ?? null,
-    // A name of the proposer's address book could hide the destination from the owner.
-    rows: instructions.map(({ name: _name, ...each }) => ({ ...each, ...(note && { note }) })),
+    // The owner is shown the destination, and a name of the proposer's address book only beside it.
+    rows: instructions.map((each) => ({ ...each, ...(note && { note: each.note ?? note }) })),
+    batch,
     maxTotal,
     expiresAt: now() + expires,
     reason: reason ?? null,
@@ -241,7 +251,7 @@ async function propose(
   const path = isPrinted ? null : writeProposal(folder, id, content);
   if (path !== null)
     out.say(
-      `  To pay at most ${formatAmount(maxTotal)}, the owner runs: ${payCommand(id, context)}`,
+      `  To pay at most ${formatAmounts(maxTotal)}, the owner runs: ${payCommand(id, context)}`,
     );
   return { id, path, expiresAt: proposal.expiresAt, text: content };
 }

@@ -119,6 +119,8 @@ export interface SpentBefore {
   readonly budget: (name: string) => Promise<Budget | undefined>;
   /** A competing payment that has the same idempotency key and may have paid. */
   readonly rival: Payment | undefined;
+  /** Whether a person has refused the proposal, on any home of the database. */
+  readonly isRefused: (proposal: string) => Promise<boolean>;
 }
 
 /**

@@ -308,8 +308,11 @@ function spentBefore(
     },
     spent: async () => spendsIn(await whileLocked(...spentSince(account, time - dayMs))),
     budget: (name) => readBudget(whileLocked, account, name, time),
+    isRefused: async (proposal) => (await sql.all(refusal, scope, proposal)).length > 0,
   };
 }
+
+const refusal = 'SELECT 1 FROM proposals WHERE scope = ? AND id = ? AND refused_at IS NOT NULL';
 
 async function spent(
   sql: Sql,

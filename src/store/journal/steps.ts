@@ -98,8 +98,8 @@ export const detailSchema = v.object({
   expiresAt: number,
   /** Who or what approved a quote, and up to which fee and loss. */
   consent: text,
-  /** The proposal or the seal that was approved, such as `proposal ID`. */
-  document: text,
+  /** The id of the proposal that was approved. */
+  proposal: text,
   maxFee: text,
   maxRateLoss: text,
   /** The request that was refused or not answered. */

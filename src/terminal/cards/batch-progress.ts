@@ -122,7 +122,6 @@ const summaryFields = fieldsOf<BatchSummary>()([
   'lastRun',
   'remarks',
   'earlier',
-  'seal',
   'result',
   'list',
 ]);

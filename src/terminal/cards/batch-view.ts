@@ -109,8 +109,6 @@ export interface BatchSummary {
    * each other.
    */
   readonly remarks: readonly BatchRemark[];
-  /** The digest of all payments of the batch, if --seal or --sealed is given. */
-  readonly seal: string | null;
   /** The rows that were paid or in flight before this run, with the time of the earlier payment. */
   readonly earlier: readonly { readonly line: number; readonly at: number }[];
   /** The path of the file with the outcome of every row. */
@@ -375,21 +373,9 @@ const screenColumns = batchRowList.columns.filter(
   ({ name, only }) => only !== 'rows' && name !== 'ref' && name !== 'from',
 );
 
-/** @param toPay the command that pays the sealed batch */
-export const dryRunLines = (
-  summary: BatchSummary,
-  plan: BatchPlan,
-  toPay: string,
-  canvas: Canvas,
-): string[] => [
+export const dryRunLines = (summary: BatchSummary, plan: BatchPlan, canvas: Canvas): string[] => [
   ...batchCard(summary, plan, canvas),
-  ...(summary.seal === null ? [] : detailLines(sealDetails(summary.seal, toPay), canvas)),
   `  ${canvas.style.dim('A dry run: nothing was sent.')}`,
-];
-
-const sealDetails = (seal: string, toPay: string): CardDetail[] => [
-  { label: 'Seal', value: seal, whole: true },
-  { label: 'To pay', value: toPay, whole: true },
 ];
 
 /** Returns a heading such as `payroll.csv: 15 of 18 rows paid · 2 in flight · 1 failed`. */

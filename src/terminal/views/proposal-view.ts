@@ -1,6 +1,6 @@
 // Shows proposals: a list for the owner, and the card of one proposal. Text of the proposer is
 // quoted, and never more than data.
-import { formatAmount, type Money } from '../../formats/amount.js';
+import { formatAmounts, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/duration.js';
 import { detailLines, optionalDetail } from '../cards/card.js';
 import { fieldColumns } from '../rows/cell.js';
@@ -19,7 +19,7 @@ export interface ProposalView {
   readonly writtenAt: number;
   /** Each payment in words. */
   readonly what: readonly string[];
-  readonly maxTotal: Money | null;
+  readonly maxTotal: readonly Money[];
   readonly expiresAt: number | null;
   readonly reason: string | null;
   readonly remarks: readonly string[];
@@ -70,7 +70,7 @@ export const proposalList = (now: number): ListView<ProposalView> => ({
     {
       name: 'maxTotal',
       title: 'At most',
-      value: ({ maxTotal }) => (maxTotal === null ? '' : formatAmount(maxTotal)),
+      value: ({ maxTotal }) => formatAmounts(maxTotal),
       only: 'screen',
       priority: 1,
     },
@@ -83,7 +83,6 @@ export const proposalList = (now: number): ListView<ProposalView> => ({
     },
     { name: 'id', title: 'ID', value: ({ id }) => id.slice(0, 8), only: 'screen' },
   ],
-  fields: ['maxTotal.ccy', 'maxTotal.value'],
   quiet: ({ id }) => id,
   empty: 'No proposals.',
 });
@@ -104,7 +103,7 @@ export const proposalCard = (now: number): RecordView<ProposalView> => ({
         { label: 'Proposal', value: id, whole: true },
         { label: 'Written', value: `by ${who}, ${relativeTime(writtenAt, now)}`, note: until },
         ...what.map((each) => ({ label: 'Pay', value: each })),
-        ...optionalDetail('At most', maxTotal && `${formatAmount(maxTotal)} in total`),
+        ...optionalDetail('At most', why === null ? `${formatAmounts(maxTotal)} in total` : null),
         ...optionalDetail('Reason', reason && `“${reason}”`),
         ...remarks.map((each) => ({ label: 'Check', value: each })),
         ...optionalDetail('Void', why),

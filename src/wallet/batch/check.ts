@@ -91,8 +91,8 @@ export interface Lookup {
   readonly alike: (refs: readonly string[]) => Promise<readonly Payment[]>;
 }
 
-export interface CheckDeps extends Lookup {
-  readonly plan: (row: BatchRow) => Promise<Row>;
+export interface CheckDeps<R extends BatchRow = BatchRow> extends Lookup {
+  readonly plan: (row: R) => Promise<Row>;
   /**
    * Checks the destination of an unpaid row. Throws Failure for a destination that must not be
    * paid, such as the account's own address.
@@ -110,9 +110,9 @@ export interface CheckDeps extends Lookup {
  * Checks the whole batch. Does not throw for an invalid row, but lists all problems in `problems`,
  * in line order.
  */
-export async function checkBatch(
-  source: Iterable<BatchRow | Problem>,
-  deps: CheckDeps,
+export async function checkBatch<R extends BatchRow>(
+  source: Iterable<R | Problem>,
+  deps: CheckDeps<R>,
 ): Promise<BatchCheck> {
   const { problems, columns, count, read } = await readAll(source, deps);
   const seen: EarlierRows = { lineOfRef: new Map(), lineOfInvoice: new Map() };
@@ -145,7 +145,10 @@ export async function checkBatch(
   };
 }
 
-async function readAll(source: Iterable<BatchRow | Problem>, { plan }: CheckDeps) {
+async function readAll<R extends BatchRow>(
+  source: Iterable<R | Problem>,
+  { plan }: Pick<CheckDeps<R>, 'plan'>,
+) {
   const problems: Problem[] = [];
   const columns = new Set<string>();
   const read: Row[] = [];
@@ -242,11 +245,13 @@ const alike = (ref: string): string => `differs only in case or blanks from ${re
 const usage = (column: string, message: string): Failure =>
   new CellFailure(column, new Failure('usage', message));
 
+type StandingDeps = Omit<CheckDeps, 'plan'>;
+
 /** What an earlier run did with the row. Throws Failure for a row that cannot be paid. */
 async function standing(
   row: Row,
   similar: Payment | undefined,
-  deps: CheckDeps,
+  deps: StandingDeps,
 ): Promise<RowStanding> {
   if (similar !== undefined)
     throw usage(
@@ -263,7 +268,7 @@ async function standing(
 function standingOf(
   { instruction, digest, order }: Row,
   payment: Payment,
-  { retry }: CheckDeps,
+  { retry }: StandingDeps,
 ): RowStanding {
   const isImported = decodeOrder(latest(payment).request).isImported === true;
   const isSame =
@@ -300,7 +305,7 @@ async function orProblem<T>(line: number, action: () => Promise<T>): Promise<T |
   }
 }
 
-async function checkPayable(row: Row, { vet, limits, now }: CheckDeps): Promise<void> {
+async function checkPayable(row: Row, { vet, limits, now }: StandingDeps): Promise<void> {
   const { order } = row;
   const place = order.kind === 'payout' ? 'acct_num' : 'to';
   inColumn(place, () => checkNotExpired(order, now()));
@@ -322,7 +327,7 @@ export const totalsOf = (rows: readonly Pick<Row, 'from' | 'ccy' | 'amount'>[]):
 /** Checks the sum of all rows against the remaining daily limit. */
 async function problemsOfDay(
   totals: readonly BatchTotal[],
-  { limits, spent }: CheckDeps,
+  { limits, spent }: Pick<CheckDeps, 'limits' | 'spent'>,
 ): Promise<Problem[]> {
   if (Object.keys(limits.perDay).length === 0) return [];
   const before = await spent();

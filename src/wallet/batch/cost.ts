@@ -135,8 +135,8 @@ export const tooPoor = (short: readonly string[]): Failure =>
 export class Ceiling {
   readonly #left: Map<string, Big>;
 
-  constructor(costs: readonly Pick<Cost, 'ccy' | 'most'>[]) {
-    this.#left = new Map(costs.map(({ ccy, most }) => [ccy, most]));
+  constructor(most: readonly Money[]) {
+    this.#left = new Map(most.map(({ ccy, value }) => [ccy, value]));
   }
 
   /** Reserves a row's total within the approved total, or returns false if too little is left. */

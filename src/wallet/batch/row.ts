@@ -147,6 +147,10 @@ export function rowOf(read: ReadRow): Row {
   };
 }
 
+/** The amount that the destination itself contains, such as the amount of an invoice. */
+export const amountIn = ({ receives }: Order): string =>
+  receives === undefined ? '' : `${fixed(receives.value)}${receives.ccy.toLowerCase()}`;
+
 /** The batch run and the row that the journal stores with a payment. */
 export const markOf = (run: string, row: Row): BatchMark => ({
   run,

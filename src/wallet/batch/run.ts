@@ -5,7 +5,7 @@ import { formatAmount, type Money } from '../../formats/amount.js';
 import { Failure, ifAvailable, isUnknown } from '../../formats/failure.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 import { status, type PaymentTerms } from '../../store/journal/payment.js';
-import type { ApprovedDocument, Approval, PaymentDeps } from '../payment/contract.js';
+import type { ApprovedProposal, Approval, PaymentDeps } from '../payment/contract.js';
 import { methodOf } from '../instruction/keys.js';
 import { pay } from '../payment/payment.js';
 import type { Ceiling } from './cost.js';
@@ -35,7 +35,7 @@ export interface BatchOptions {
  * The consent to a batch. A person or `--yes` has approved the rows of these lines, and no others.
  * The consent covers a total that a person approved, or every cost within the terms.
  */
-export interface BatchConsent extends ApprovedDocument {
+export interface BatchConsent extends ApprovedProposal {
   readonly lines: ReadonlySet<number>;
   readonly upTo: Ceiling | 'terms';
 }
@@ -96,7 +96,7 @@ interface PaidRow {
 async function payRow(row: Row, options: BatchOptions, deps: BatchDeps): Promise<PaidRow> {
   if (row.standing === 'settled' && row.payment !== undefined && status(row.payment) === 'paid')
     return { row: { ...withResult(row, row.payment), before: true }, isExceeded: false };
-  const { lines, upTo, document } = options.consent;
+  const { lines, upTo, proposal } = options.consent;
   const asking = askingCeiling(upTo);
   const isApproved = lines.has(row.line);
   let isSubmitted = false;
@@ -113,7 +113,7 @@ async function payRow(row: Row, options: BatchOptions, deps: BatchDeps): Promise
     instruction: row.instruction,
     ref: row.ref,
     terms: options.terms(row.from, methodOf(row.instruction)),
-    consent: isApproved ? { ...asking.consent, document } : { by: 'nobody' as const },
+    consent: isApproved ? { ...asking.consent, proposal } : { by: 'nobody' as const },
     batch: { ...markOf(options.run, row), line: row.line },
   };
   const wait = (options.wait ?? !row.isSlow) ? options.waitTimeout : false;

@@ -93,11 +93,11 @@ export type Consent =
     | { readonly by: 'yes' | 'call' }
     | { readonly by: 'nobody' }
   ) &
-    ApprovedDocument;
+    ApprovedProposal;
 
-/** What was approved as a whole before its payments, such as `proposal ID`. */
-export interface ApprovedDocument {
-  readonly document?: string | undefined;
+/** The id of the proposal that was approved as a whole. Its refusal stops every submission. */
+export interface ApprovedProposal {
+  readonly proposal?: string | undefined;
 }
 
 /** Whether a consent covers every quote within the terms, so that a run asks nobody. */

@@ -197,6 +197,11 @@ function checkSubmission(
   const { order, memory, payment } = run;
   return async (before) => {
     if (before.rival !== undefined) throw alreadyPaid(before.rival);
+    const { proposal } = goal.consent;
+    if (proposal !== undefined && (await before.isRefused(proposal)))
+      throw new Failure('usage', 'the proposal was refused on another home.', {
+        money: 'Nothing moved',
+      });
     const spent = Object.keys(limits.perDay).length > 0 ? await before.spent() : [];
     if (memory.approvedQuote !== undefined)
       checkSpend(limits, quotedAmounts(order, memory.approvedQuote), () => spent);

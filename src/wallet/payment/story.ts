@@ -219,10 +219,10 @@ const consents: Readonly<Record<string, string>> = {
   call: 'approved in advance by the call of the program',
 };
 
-function approvalInWords({ consent, document }: Detail, { door }: Actor, isShown: boolean): string {
+function approvalInWords({ consent, proposal }: Detail, { door }: Actor, isShown: boolean): string {
   const isAgent = consent === 'yes' && door === 'mcp';
   const how = isAgent ? 'approved by the agent' : (consents[consent ?? ''] ?? 'approved');
-  const what = document == null ? '' : `, by the ${document.replace(/^(\S+ \w{8})\w+/, '$1…')}`;
+  const what = proposal == null ? '' : `, by the proposal ${proposal.slice(0, 8)}…`;
   return `${isShown ? 'shown, ' : ''}${how}${what}`;
 }
 

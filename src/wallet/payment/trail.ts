@@ -43,7 +43,7 @@ export function stepsBefore(
   }
 }
 
-const consentOf = ({ by, document }: Consent): Detail => ({ consent: by, document });
+const consentOf = ({ by, proposal }: Consent): Detail => ({ consent: by, proposal });
 
 /** The step of showing a quote. An approval in advance needs no look at the quote. */
 export const shownSteps = ({ consent, until }: RunGoal): Telling[] =>

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { canonicalJson, decimal } from '../../formats/canonical.js';
-import { formatAmount, fixed, type Money } from '../../formats/amount.js';
+import { fixed, formatAmounts, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { jsonIn } from '../../formats/unknown.js';
@@ -15,14 +15,17 @@ import {
   storedInstruction,
   type Instruction,
 } from '../instruction/instruction.js';
+import { amountIn, rowOf, type ReadRow, type Row } from '../batch/row.js';
+import { needOf, orderOf } from '../instruction/order.js';
 import { sameAgain } from '../instruction/same-again.js';
 import { readSendNow, type SendEnvironment, type SendWords } from '../instruction/send.js';
 import { readSwap } from '../instruction/swap.js';
 import { readPayoutFile } from '../payout/from-file.js';
 import { payeeOf } from '../payout/payee.js';
 
-/** The largest proposal file in bytes. */
-export const largestFile = 65_536;
+/** The largest file of a proposal in bytes: of the rows of a batch, and of one payment. */
+export const largestFile = 524_288;
+const largestPayment = 65_536;
 
 const longestMs = 30 * 86_400_000;
 
@@ -32,7 +35,8 @@ const proposalSchema = v.strictObject({
   version: v.literal(1),
   account: v.nullable(v.string()),
   rows: v.pipe(v.array(instructionSchema), v.minLength(1)),
-  maxTotal: money,
+  batch: v.nullable(v.strictObject({ name: v.string(), refs: v.array(v.nullable(v.string())) })),
+  maxTotal: v.pipe(v.array(money), v.minLength(1)),
   expiresAt: v.number(),
   reason: v.nullable(v.string()),
   nonce: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)),
@@ -42,8 +46,13 @@ export interface Proposal {
   /** The account that must pay, or null for any account of the owner. */
   readonly account: string | null;
   readonly rows: readonly Instruction[];
-  /** The highest total of all rows with fees, in the currency of the paying wallet. */
-  readonly maxTotal: Money;
+  /**
+   * For the rows of a batch file: the name of the run, or an empty text, and the reference of each
+   * row, or null for a row without a reference.
+   */
+  readonly batch: { readonly name: string; readonly refs: readonly (string | null)[] } | null;
+  /** The highest total of all rows with fees, for each paying wallet. */
+  readonly maxTotal: readonly Money[];
   /** Epoch ms, by the clock of the machine that pays. */
   readonly expiresAt: number;
   readonly reason: string | null;
@@ -63,9 +72,8 @@ export const proposalText = ({ rows, ...rest }: Proposal): string =>
 
 export const proposalId = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** The reference under which a row of a proposal is paid, on every home. */
-export const rowReference = (id: string, { rows }: Proposal, index: number): string =>
-  rows.length === 1 ? `proposal:${id}` : `proposal:${id}/${index + 1}`;
+/** The reference under which a proposal of one payment is paid, on every home. */
+export const referenceOf = (id: string): string => `proposal:${id}`;
 
 /**
  * Refuses what must not be proposed. Throws Failure `usage` for an amount that the file does not
@@ -74,10 +82,10 @@ export const rowReference = (id: string, { rows }: Proposal, index: number): str
 export function checkProposal({ rows, maxTotal, expiresAt }: Proposal, now: number): void {
   for (const { amount, from } of rows) {
     if (amount === 'all') throw refused('a proposal must state its amount, not "all".');
-    if (from !== maxTotal.ccy)
+    if (maxTotal.filter(({ ccy }) => ccy === from).length !== 1)
       throw refused(
-        `the ${from} wallet pays, but the highest total is ${formatAmount(maxTotal)}.`,
-        `Write --max-total in ${from}.`,
+        `the ${from} wallet pays, but the highest total is ${formatAmounts(maxTotal)}.`,
+        `Write one --max-total in ${from}.`,
       );
   }
   if (expiresAt <= now) throw refused('the proposal has expired.', 'Propose it again.');
@@ -104,28 +112,66 @@ export function readProposal(
   const instructions = rows.map(({ version: _each, ...row }) => row);
   const proposal = { ...rest, rows: instructions };
   if (proposalText(proposal) !== text) throw refused('the file is not in the exact form.');
+  const { batch } = proposal;
+  const most = batch === null ? largestPayment : largestFile;
+  if (Buffer.byteLength(text) > most) throw refused(`the file exceeds ${most / 1024} KiB.`);
+  if (rows.length !== (batch?.refs ?? [null]).length)
+    throw refused('the number of references is wrong.');
   for (const row of instructions) {
-    if (digestOf(readAgain(row, environment)) !== digestOf(row))
+    if (digestOf(readAgain(row, environment).instruction) !== digestOf(row))
       throw refused('a destination or an amount is not what its text says.');
   }
   return { id, text, proposal };
 }
 
+/** The rows of a proposed batch. A row without a reference gets one from the id. */
+export function proposedRows(
+  { id, proposal: { rows, batch } }: ReadProposal,
+  environment: SendEnvironment,
+): Row[] {
+  return rows.map((instruction, index) => {
+    const { to, isSlow } = readAgain(instruction, environment);
+    if (needOf(instruction) !== undefined) throw refused('a row of a batch needs an exact amount.');
+    const order = orderOf(instruction, environment);
+    const { amount } = instruction;
+    const ref = batch?.refs[index];
+    return rowOf({
+      line: index + 1,
+      ref: ref ?? `${referenceOf(id)}/${index + 1}`,
+      isNamed: ref != null,
+      instruction,
+      order,
+      to,
+      written: typeof amount === 'string' ? amountIn(order) : amount.written,
+      isSlow,
+      cells: {},
+    });
+  });
+}
+
 /** Reads an instruction again from its words, so that the file cannot name a false payee. */
-function readAgain(instruction: Instruction, environment: SendEnvironment): Instruction {
-  const { verb, to, amount, from, payout } = instruction;
+function readAgain(
+  given: Instruction,
+  environment: SendEnvironment,
+): Pick<ReadRow, 'instruction' | 'to' | 'isSlow'> {
+  const { verb, to, amount, from, payout } = given;
   const written = typeof amount === 'string' ? undefined : amount;
   switch (verb) {
-    case 'swap':
-      return readSwap({ amount: written?.written, from, to }, written?.side === 'gets');
+    case 'swap': {
+      const words = { amount: written?.written, from, to };
+      return { instruction: readSwap(words, written?.side === 'gets'), to, isSlow: false };
+    }
     case 'payout': {
       const { destReq, ...rest } = payout ?? {};
       const amtRequested = Number(written === undefined ? NaN : fixed(written.value));
       const body = { ...rest, destReq: { ...destReq, amtRequested } };
-      return readPayoutFile(JSON.stringify(body), 'service').instruction;
+      const { instruction } = readPayoutFile(JSON.stringify(body), 'service');
+      return { instruction, to, isSlow: true };
     }
-    case 'send':
-      return readSendNow(sendWords(instruction), environment).instruction;
+    case 'send': {
+      const { instruction, pays, slow } = readSendNow(sendWords(given), environment);
+      return { instruction, to: pays.text, isSlow: slow };
+    }
   }
 }
 
@@ -145,7 +191,7 @@ export function sendWords({ to, amount, from, ways, deductFees, note }: Instruct
 }
 
 const refused = (why: string, hint?: string): Failure =>
-  new Failure('usage', `Not proposed: ${why}`, { hint });
+  new Failure('usage', why, { money: 'Not proposed', hint });
 
 /** Why an open proposal deserves a second look, in words. */
 export type Remark = string;

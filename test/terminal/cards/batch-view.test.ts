@@ -63,7 +63,6 @@ const summary: BatchSummary = {
   cost: null,
   lastRun: null,
   remarks: [],
-  seal: null,
   earlier: [],
   rows: 40,
   paidBefore: 3,

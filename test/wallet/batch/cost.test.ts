@@ -58,7 +58,7 @@ test('priceRows quotes another row after a refusal, but stops at a temporary fai
 });
 
 test('Ceiling admits rows up to the approved total and frees the amount of a failed row', () => {
-  const ceiling = new Ceiling([{ ccy: 'BTC', most: new Big(1) }]);
+  const ceiling = new Ceiling([{ ccy: 'BTC', value: new Big(1) }]);
   expect([
     ceiling.take(money('BTC', '0.6')),
     ceiling.take(money('BTC', '0.6')),

@@ -61,7 +61,7 @@ test('runBatch stops at a row that would exceed the approved total', async () =>
   const bound = new Big('0.000021');
   const { made, outcomes, ended } = begun(
     [2, 3, 4, 5, 6],
-    new Ceiling([{ ccy: 'BTC', most: bound }]),
+    new Ceiling([{ ccy: 'BTC', value: bound }]),
   );
   expect(await ended).toBe(false);
   const paid = outcomes.filter(({ state }) => state === 'paid');

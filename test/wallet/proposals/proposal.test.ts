@@ -9,8 +9,8 @@ import {
   checkProposal,
   proposalId,
   proposalText,
+  proposedRows,
   readProposal,
-  rowReference,
   type Proposal,
 } from '../../../src/wallet/proposals/proposal.js';
 
@@ -21,7 +21,8 @@ const send = readSendNow({ to: 'ada@example.com', amount: '1300sat' }, environme
 const proposal: Proposal = {
   account: 'ne01-7f3a',
   rows: [send],
-  maxTotal: money('BTC', '0.00002'),
+  batch: null,
+  maxTotal: [money('BTC', '0.00002')],
   expiresAt: now + 3 * day,
   reason: 'invoice 118',
   nonce: 'ab'.repeat(16),
@@ -80,8 +81,12 @@ describe('checkProposal', () => {
 
   const swap = readSwap({ amount: 'all', from: 'USDT', to: 'BTC' }, false);
   test.for([
-    ['the amount all', { rows: [swap], maxTotal: money('USDT', '26') }, 'not "all"'],
-    ['a total in another currency', { maxTotal: money('USDT', '26') }, 'Write --max-total in BTC'],
+    ['the amount all', { rows: [swap], maxTotal: [money('USDT', '26')] }, 'not "all"'],
+    [
+      'a total in another currency',
+      { maxTotal: [money('USDT', '26')] },
+      'Write one --max-total in BTC',
+    ],
     ['an expiry after 30 days', { expiresAt: now + 30 * day + 1 }, 'may be valid for 30 d'],
     ['a past expiry', { expiresAt: now }, 'has expired'],
   ] as const)('refuses %s', ([, change, message]) => {
@@ -94,7 +99,14 @@ describe('checkProposal', () => {
   });
 });
 
-test('each row of a proposal has its own reference', () => {
-  expect(rowReference('id', proposal, 0)).toBe('proposal:id');
-  expect(rowReference('id', { ...proposal, rows: [send, send] }, 1)).toBe('proposal:id/2');
+test('each row of a proposed batch has its own reference', () => {
+  const batch = { name: 'wages', refs: ['E17', null] };
+  const rows = proposedRows(
+    read(proposalText({ ...proposal, rows: [send, send], batch })),
+    environment,
+  );
+  expect(rows.map(({ ref, isNamed }) => [ref, isNamed])).toEqual([
+    ['E17', true],
+    [expect.stringMatching(/^proposal:[0-9a-f]{64}\/2$/), false],
+  ]);
 });

@@ -3,8 +3,6 @@
 import { demandOwner } from './budget/owner-only.js';
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import { Failure } from '../formats/failure.js';
-import { didYouMean } from '../formats/nearest.js';
-import { counted } from '../formats/text.js';
 import { withRestApart, type CommandLine } from './command-line.js';
 import type { Context } from './context.js';
 import type { Page } from './process.js';
@@ -55,7 +53,9 @@ export async function runProgram(options: ProgramOptions): Promise<void> {
       );
       await refuseSubaccount(context).finally(context.close);
     }
-    throw usageFailure(error, line, program);
+    const { usageFailure } = await import('./help/usage.js');
+    const along = path.map((_, index) => chosenIn(program, path.slice(0, index + 1)));
+    throw usageFailure(error, line, [program, ...along], command);
   }
 }
 
@@ -107,60 +107,6 @@ async function refuseUnknown({ path, tree, nextWord: word }: CommandLine): Promi
  */
 const opensHome = ({ page, stdin, line }: ProgramOptions): boolean =>
   isBare(line) && !line.asksForHelp && page.isTTY && stdin.isTTY;
-
-function usageFailure(error: CommanderError, line: CommandLine, program: Commander): Failure {
-  const { path } = line;
-  const name = path.map((branch) => branch.name).join(' ');
-  return new Failure('usage', usageText(error, name, line, program), {
-    next: { do: 'run', command: `${name} --help`.trimStart() },
-  });
-}
-
-function usageText(
-  { code, message }: CommanderError,
-  name: string,
-  { path, argv }: CommandLine,
-  program: Commander,
-): string {
-  const { registeredArguments, args } = chosenIn(program, path);
-  const options = optionsAlong(program, path);
-  switch (code) {
-    case 'commander.excessArguments': {
-      const most = registeredArguments.length;
-      const taken = most === 0 ? 'no arguments' : counted(most, 'argument');
-      return `${name} takes ${taken} (got ${args.length}).`;
-    }
-    case 'commander.missingArgument': {
-      const missing = registeredArguments.slice(args.length).filter(({ required }) => required);
-      const names = missing.map((argument) => argument.name()).join(' and ');
-      return `${names} ${missing.length > 1 ? 'are' : 'is'} missing.`;
-    }
-    case 'commander.optionMissingArgument': {
-      // Only the last word of a command line has no word after it.
-      const last = argv.at(-1) ?? '';
-      const option = options.find(({ short, long }) => short === last || long === last);
-      return `${option?.long} must be followed by ${option?.flags.split(/[<>]/)[1]}.`;
-    }
-    case 'commander.unknownOption': {
-      // Hides the text after `=`, because the text may be a secret.
-      const [given = ''] = message.split("'")[1]?.split('=') ?? [];
-      if (options.some(({ long }) => long === given)) return `${given} takes no value.`;
-      const names = options.flatMap(({ long, hidden }) => (hidden ? [] : [long ?? '']));
-      if (/^-\d/.test(given)) return `"${given}" is negative. An amount must be more than zero.`;
-      const meant = given.startsWith('--') ? didYouMean(given, names) : '';
-      return `There is no option "${given}".${meant}`;
-    }
-    default:
-      return message;
-  }
-}
-
-/** Returns the options of the chosen command and of its parent commands. */
-function optionsAlong(program: Commander, path: readonly Branch[]): readonly Option[] {
-  return [program, ...path.map((_, index) => chosenIn(program, path.slice(0, index + 1)))].flatMap(
-    ({ options }) => options,
-  );
-}
 
 const chosenIn = (program: Commander, path: readonly Branch[]): Commander =>
   path.reduce(

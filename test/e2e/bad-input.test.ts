@@ -40,6 +40,12 @@ interface Case {
 
 const refusedHere: readonly Case[] = [
   {
+    why: 'unknown options and wrong values, in one message',
+    args: () => ['tx', 'list', '--bar', '--al', '--limit', 'x', '--state', 'complet'],
+    message:
+      /^There is no option "--bar"\. .*Did you mean --all\? .*Did you mean completed\? "x" is not a whole number/,
+  },
+  {
     why: 'an unknown name in --fields',
     args: (it) => ['send', 'lightning', it, '--yes', '--json', '--fields', 'txnStat'],
     message: /txnStat.* is not a field/,

@@ -4,6 +4,7 @@ import type { Big } from 'big.js';
 import type { Rates } from '../../api/types.js';
 import { fromWire } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
+import { didYouMean } from '../../formats/nearest.js';
 
 export interface PairRate {
   readonly pair: string;
@@ -42,7 +43,11 @@ export function findRate(rates: Rates, given: string): PairRate {
   if (direct !== undefined) return direct;
   const inverse = all.find((each) => each.pair === quote + base && each.rate.gt(0));
   if (inverse === undefined) {
-    throw new Failure('not-found', `The service has no rate for ${base} and ${quote}.`, {
+    const meant = didYouMean(
+      pair,
+      all.map((each) => each.pair),
+    );
+    throw new Failure('not-found', `The service has no rate for ${base} and ${quote}.${meant}`, {
       next: { do: 'see-rates' },
     });
   }

@@ -55,6 +55,11 @@ export interface Service {
   tokens(): KeptTokens | undefined;
   transport(): Promise<Transport>;
   embedded(): Promise<EmbeddedService>;
+  /**
+   * The clock by which screens show ages: the service's clock, or this machine's clock before the
+   * first response.
+   */
+  present(): number;
   /** Resolves when svcpay has stored the rates of settled transactions. */
   ratesKept(): Promise<unknown>;
 }
@@ -83,14 +88,16 @@ export function openService(options: ServiceOptions): Service {
       ? undefined
       : openTokens(home().config, credentialName(baseUrl, apiKey), log);
   });
-  const client = lazily(async () => {
+  const openClient = async (): Promise<ServiceClient> => {
     if (settings().embedded) {
       const { credentials, tokens: own } = await embedded();
       return clientOf(settings().baseUrl ?? '', credentials, own);
     }
     const { baseUrl, credentials } = await findCredentials(settings(), secrets());
     return clientOf(baseUrl, credentials, tokens() ?? openTokens(home().config, baseUrl));
-  });
+  };
+  let opened: ServiceClient | undefined;
+  const client = lazily(async () => (opened = await openClient()));
   const account = lazily(async () => ownAccount(await client(), settings(), stores.journal));
   const keeper = lazily((): RateKeeper | undefined => {
     const { fiat } = settings().profile;
@@ -105,6 +112,7 @@ export function openService(options: ServiceOptions): Service {
     tokens,
     transport: () => transportTo(settings().baseUrl),
     embedded,
+    present: () => opened?.serviceNow() ?? proc.now(),
     ratesKept: async () => keeper()?.kept(),
   };
 }

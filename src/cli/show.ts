@@ -95,10 +95,10 @@ function printed<T extends object, V extends RowView<T>, D, R>(
     fields: namesOf(undefined, at(0)),
     ...('empty' in at(0) && { rowFields: at(0).fields ?? namesOf(undefined, at(0)) }),
     dataOf,
-    async print(result, parts, { out, now }) {
+    async print(result, parts, { out, present }) {
       const data = dataOf(result);
       if (typeof data === 'string') return out.text(data);
-      await print(out, data, { ...at(now()), ...parts });
+      await print(out, data, { ...at(present()), ...parts });
     },
   };
 }

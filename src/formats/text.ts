@@ -13,7 +13,22 @@ export const clip = (text: string, longest = 40): string =>
  * reference means nothing to a person.
  */
 export const isGenerated = (ref: string): boolean =>
-  /^(?:bolt11-[\da-f]{64}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.test(ref);
+  /^(?:bolt11-[\da-f]{64}|batch-[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.test(ref);
+
+/** The beginning of a transaction id, for lists. */
+export const shortId = ({ txnId }: { readonly txnId: string | null }): string =>
+  (txnId ?? '').slice(0, 8);
+
+/** The reference that a person gave, or an empty string without a reference of a person. */
+export const ownReference = (ref: string | null | undefined): string =>
+  ref == null || isGenerated(ref) ? '' : ref;
+
+/**
+ * The name of a payment in commands and messages: the reference that a person gave, otherwise the
+ * id of the transaction, or the generated reference before a transaction exists.
+ */
+export const paymentName = (ref: string, txnId: string | null | undefined): string =>
+  ownReference(ref) || (txnId ?? ref);
 
 /**
  * Normalizes a name for comparison with other names. Names that differ only in letter case, blanks

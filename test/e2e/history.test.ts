@@ -343,14 +343,14 @@ test('svcpay tx get and tx list show the failure reason that a webhook event rep
   expect(JSON.parse(json.stdout)).toEqual({ txnState: 'failed', msg: 'no route' });
 });
 
-test('svcpay tx get shows the payment hash in the receipt of a Lightning payment', async ({
+test('svcpay tx get --verbose shows the payment hash in the receipt of a Lightning payment', async ({
   around,
 }) => {
   const invoice = await around.sandbox.invoice('1000sat');
   const paid = await svcpay(['send', 'lightning', invoice, '--yes', '-q'], around);
   const decoded = await svcpay(['decode', invoice, '--json', '--fields', 'paymentHash'], around);
   const { paymentHash } = v.parse(v.object({ paymentHash: v.string() }), decoded.json());
-  const tty = svcpayTty(['tx', 'get', paid.stdout.trim()], around);
+  const tty = svcpayTty(['tx', 'get', paid.stdout.trim(), '--verbose'], around);
   await tty.waitFor(/Lightning send\s+done/);
   await tty.waitFor(/Service fee\s+0\.00000002 BTC/);
   await tty.waitFor(paymentHash);

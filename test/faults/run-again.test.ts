@@ -150,7 +150,7 @@ describe('svcpay after a payment with an unknown outcome', () => {
     const again = await svcpay([...send, '--timeout', '1s'], around);
     expect(again).toMatchObject({ exitCode: 8, stdout: '' });
     expect(again.error().message).toMatch(
-      /^Paid earlier under the reference order-9: the transaction cannot be read/,
+      /^Paid earlier under the reference order-9 \(transaction [^)]+\): the transaction cannot be read/,
     );
   });
 

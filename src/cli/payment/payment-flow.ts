@@ -158,8 +158,7 @@ export async function showPayment(
   drive: (deps: PaymentDeps, consent: Consent) => Promise<Transaction>,
   context: Context,
 ): Promise<Transaction> {
-  const { client } = await context.account();
-  const screen = paymentScreen(presentation, () => client.serviceNow(), context);
+  const screen = paymentScreen(presentation, context);
   try {
     const deps = await paymentDeps(context, (event) => {
       screen.on(event);

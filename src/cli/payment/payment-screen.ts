@@ -53,18 +53,11 @@ export function miningHint(txn: Transaction, { settings, terminal }: Context): s
     : '';
 }
 
-/**
- * Draws a payment on the screen.
- * @param now the service's clock in epoch ms
- */
-export function paymentScreen(
-  presentation: Presentation,
-  now: () => number,
-  context: Context,
-): PaymentScreen {
-  const { out, live } = context;
+/** Draws a payment on the screen. */
+export function paymentScreen(presentation: Presentation, context: Context): PaymentScreen {
+  const { out, live, present } = context;
   const isAsked = presentation.isAsked !== false && !context.globals.yes;
-  const { columns } = transactionList(context.now());
+  const { columns } = transactionList(present());
   let model = nothingShown;
   /** The function that draws the next quote card, or undefined if no quote card is due. */
   let card: (() => void) | undefined;
@@ -87,7 +80,7 @@ export function paymentScreen(
   };
 
   const showQuote = (approval: Approval, isKnown: boolean): void => {
-    const quote = cardOf(approval, presentation, isAsked, now());
+    const quote = cardOf(approval, presentation, isAsked, present());
     card = () => {
       if (!isKnown) out.card((canvas) => ['', ...quoteCard({ ...quote, worth }, canvas), '']);
       warnOf(approval, context);
@@ -129,7 +122,7 @@ export function paymentScreen(
     done: (txn) => showEnd(txn, model, presentation, context),
     async approve(approval) {
       await completeCard();
-      const answer = await askFor(approval, now, context);
+      const answer = await askFor(approval, context);
       if (answer === true) show({ type: 'approved' });
       return answer;
     },
@@ -147,11 +140,10 @@ function warnOf({ quote, unusual }: Approval, { out }: Context): void {
 
 async function askFor(
   { quote, unusual }: Approval,
-  now: () => number,
-  { ask, settings, every }: Context,
+  { ask, settings, every, present }: Context,
 ): Promise<boolean | 'lapsed'> {
   const { expiresAt, total } = quote;
-  const left = (): number => (expiresAt === undefined ? 0 : expiresAt - now());
+  const left = (): number => (expiresAt === undefined ? 0 : expiresAt - present());
   const place = settings.embedded ? 'sandbox' : settings.profileName;
   const despite = unusual.length === 0 ? '' : `, although ${unusual.join(' and ')}`;
   const question = `Pay ${formatAmount(total)} from your ${total.ccy} wallet (${place})${despite}?`;
@@ -172,7 +164,7 @@ function startWaiting(model: () => PaymentModel, context: Context): void {
     if (!terminal.canAnimate) return steps;
     // If an earlier run submitted the payment, svcpay counts the wait from the creation of the
     // transaction.
-    const waitedMs = approval === undefined ? ageOf(txn, context.now()) : elapsedMs;
+    const waitedMs = approval === undefined ? ageOf(txn, context.present()) : elapsedMs;
     const time = waitingText(txn, waitedMs, usual(txn));
     return `${besideSteps(steps, time, canvas)}${miningHint(txn, context)}`;
   });

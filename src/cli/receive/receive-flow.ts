@@ -208,7 +208,7 @@ export async function showRequest(
   const wait = flags.wait ?? (out.forPeople && terminal.stdoutIsTty);
   if (!isFinal(txn.txnState)) showCard(request, wait, flags.qrFile, context);
   const columns = [
-    ...transactionList(context.now()).columns,
+    ...transactionList(context.present()).columns,
     { name: 'payTo', title: 'Pay to', value: () => request.text },
   ];
   const onChange = (next: Transaction): void => out.change(next, columns);

@@ -1,5 +1,6 @@
 // Records the answer of the service's staff, given outside the API, about a payment in `error` or
 // with an unknown outcome.
+import { ownReference } from '../../formats/text.js';
 import { Failure } from '../../formats/failure.js';
 import type { Attempt, Payment } from '../../store/journal/payment.js';
 import { back } from '../../terminal/ask/ask.js';
@@ -106,7 +107,9 @@ async function answered(
     ...(globals.yes ? [] : ['--yes']),
   ];
   if (missing.length > 0) ask.demand(missing);
-  out.say(`${ref}: the service reports ${txnState ?? 'nothing'} for transaction ${txnId ?? ''}.`);
+  const reference = ownReference(ref);
+  const named = reference === '' ? '' : ` under the reference ${reference}`;
+  out.say(`The service reports ${txnState ?? 'nothing'} for transaction ${txnId ?? ''}${named}.`);
   if (resolution !== null) out.say(sanitize(resolutionText(resolution)));
   const outcome = isGiven ? moved : await askOutcome(ask);
   const because = note ?? (await askNote(ask));

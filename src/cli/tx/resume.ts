@@ -19,6 +19,7 @@ import {
   type DepsFor,
   type Resumed,
 } from '../../wallet/payment/resume-all.js';
+import { ownReference, paymentName } from '../../formats/text.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
 import { waitUntilFinal } from '../../wallet/transaction/read.js';
 import { demandOwner } from '../budget/owner-only.js';
@@ -94,11 +95,11 @@ interface Result {
 async function printResult(
   { rows, txn, receipt }: Result,
   _parts: object,
-  { out, now }: Context,
+  { out, present }: Context,
 ): Promise<void> {
   if (rows !== undefined && (out.format !== 'jsonl' || rows.length === 0))
     await out.list(rows, resumedList);
-  if (txn !== undefined) await out.record(txn, receipt ?? paidView(now()));
+  if (txn !== undefined) await out.record(txn, receipt ?? paidView(present()));
 }
 
 async function startNewJournal({ home, now, config, out, globals }: Context): Promise<Result> {
@@ -207,7 +208,7 @@ async function knownFrom(
     await ifAvailable(readListed(submitted, listed, client.until(end), context));
   }
   const journal = await context.journal();
-  const { columns } = transactionList(context.now());
+  const { columns } = transactionList(context.present());
   return async ({ id, updatedAt }: Payment): Promise<Resumed | undefined> => {
     const payment = await ifAvailable(journal.read(id));
     const attempt = payment && decisive(payment);
@@ -243,16 +244,16 @@ async function agreedPayments(context: Context): Promise<readonly Payment[]> {
   const { globals, out, terminal } = context;
   const payments = await openPayments(context);
   if (!globals.yes && terminal.canPrompt) return payments;
-  for (const { ref } of payments.filter((each) => !mayHavePaid(each)))
-    out.warn(
-      `${ref} was never submitted. To pay it: ${commandFor({ do: 'resume', id: ref }, globals)}`,
-    );
+  for (const payment of payments.filter((each) => !mayHavePaid(each))) {
+    const id = paymentName(payment.ref, decisive(payment).txnId);
+    out.warn(`${id} was never submitted. To pay it: ${commandFor({ do: 'resume', id }, globals)}`);
+  }
   return payments.filter(mayHavePaid);
 }
 
 async function depsFor(payment: Payment, end: AbortSignal, context: Context): ReturnType<DepsFor> {
   const { client } = await context.account();
-  const screen = paymentScreen(presentationOf(payment), () => client.serviceNow(), context);
+  const screen = paymentScreen(presentationOf(payment), context);
   const deps = await paymentDeps(context, screen.on);
   const consent: Consent = { by: 'person', ask: screen.approve };
   return { deps: { ...deps, service: client.until(end), signal: end }, consent };
@@ -276,12 +277,15 @@ function resumedPayment({ payment, txn, failure }: Resumed): ResumedPayment {
 }
 
 function presentationOf(payment: Payment): Presentation {
-  const { kind, destination } = decodeOrder(decisive(payment).request);
+  const { request, txnId } = decisive(payment);
+  const { kind, destination } = decodeOrder(request);
+  const reference = ownReference(payment.ref);
   return {
     about: [
       { label: 'What', value: kind },
       { label: 'To', value: destination },
-      { label: 'Reference', value: payment.ref },
+      ...(reference === '' ? [] : [{ label: 'Reference', value: reference }]),
+      ...(txnId === null ? [] : [{ label: 'Transaction', value: txnId }]),
     ],
   };
 }
@@ -319,7 +323,7 @@ async function followElsewhere(
 ): Promise<Result> {
   const { client: service } = await context.account();
   const txn = await service.transaction(txnId);
-  const { columns } = transactionList(context.now());
+  const { columns } = transactionList(context.present());
   const onChange = (next: Transaction): void => context.out.change(next, columns);
   if (hasLapsed(txn.txnState) && abandoned !== undefined) throw isAbandoned(abandoned);
   if (isQuoted(txn.txnState) || hasLapsed(txn.txnState)) throw notOpen(txn);

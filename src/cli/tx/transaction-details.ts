@@ -104,13 +104,16 @@ export async function stateTimes(
     eventsOf(txnId, context),
   ]);
   const attempt = payment?.attempts.find((each) => each.txnId === txnId);
+  const trail = payment === undefined ? [] : await (await context.journal()).trails([payment.id]);
+  const read = trail.flatMap(({ attempt: number, detail: { service, txnState } }) =>
+    number !== attempt?.number || service == null || txnState == null
+      ? []
+      : [[txnState, service] as const],
+  );
   const reported = events.flatMap(({ txnState, updatedAt }) =>
     txnState === null || updatedAt === null ? [] : [[txnState, updatedAt] as const],
   );
-  return new Map([
-    ...(attempt?.submittedAt == null ? [] : [['srccreated', attempt.submittedAt] as const]),
-    ...reported,
-  ]);
+  return new Map([...read.toReversed(), ...reported]);
 }
 
 /** Reads the data that a receipt shows in addition to the transaction itself. */

@@ -30,7 +30,7 @@ export const txWatch = defineCommand({
   changes: true,
   async run({ ids, waitTimeout }, context): Promise<Watched> {
     const { live, out, terminal } = context;
-    const { columns } = transactionList(context.now());
+    const { columns } = transactionList(context.present());
     const { client: service } = await context.account();
     const latest = new Map<string, Transaction>();
     const reached = new Map<string, string[]>();

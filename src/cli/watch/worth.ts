@@ -6,8 +6,8 @@ import type { Context } from '../context.js';
 import { within } from '../within.js';
 
 /**
- * Returns the value of an amount in another currency, or undefined without an exchange rate. Without
- * a currency, returns the value of an amount of bitcoin in USD.
+ * Returns the value of an amount in another currency, or undefined without an exchange rate.
+ * Without a currency, returns the value of an amount of bitcoin in USD.
  */
 export type WorthOf = (amount: Money, ccy?: string) => Money | undefined;
 

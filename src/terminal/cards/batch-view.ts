@@ -1,7 +1,7 @@
 // Shows a batch before its payments: its rows, its costs, and differences from earlier runs.
 import type { Big } from 'big.js';
 import { formatAmount, formatSats, money, parseAmount } from '../../formats/amount.js';
-import { counted } from '../../formats/text.js';
+import { counted, ownReference, shortId } from '../../formats/text.js';
 import { detailLines, heading, type CardDetail } from './card.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
@@ -311,11 +311,11 @@ const columns = {
   fees: { only: 'rows' },
   from: { title: 'From', priority: 4 },
   method: { title: 'Method', priority: 3 },
-  ref: { title: 'Reference', priority: 5 },
+  ref: { title: 'Reference', text: ({ ref }) => ownReference(ref), priority: 5 },
   outcome: { title: 'State', text: ({ outcome }) => outcomeWords[outcome] },
   paid: { only: 'rows' },
   paidCcy: { only: 'rows' },
-  txnId: { only: 'rows' },
+  txnId: { title: 'Id', text: shortId, priority: 6 },
   message: { title: 'Remark', below: true, priority: 1 },
   next: { title: 'What to do', below: true, priority: 1 },
 } satisfies Readonly<Record<string, Omit<Column<BatchLine>, 'name'>>>;

@@ -1,4 +1,5 @@
 // Shows a transaction as a receipt: progress with times, amounts, both sides, fees and notes.
+import { ownReference } from '../../formats/text.js';
 import {
   fixed,
   formatAmount,
@@ -173,10 +174,11 @@ interface StateTime {
   readonly at: number;
 }
 
-const timesOf = (transaction: Transaction, { times = new Map() }: ReceiptOptions): StateTime[] => [
-  ...endsOf(transaction),
-  ...[...times].map(([state, at]) => ({ state, at })),
-];
+function timesOf(transaction: Transaction, { times = new Map() }: ReceiptOptions): StateTime[] {
+  const ends = endsOf(transaction);
+  const others = [...times].map(([state, at]) => ({ state, at }));
+  return [...ends, ...others.filter(({ state }) => !ends.some((end) => end.state === state))];
+}
 
 /**
  * Returns the times of a transaction's first and last step, which are the only times that the
@@ -351,7 +353,11 @@ function about(
       confirmed === undefined ? undefined : `${confirmed} confirmations`,
     ),
     ...optionalDetail('Expires', expires ? relativeTime(expires, now) : undefined),
-    ...optionalDetail('Reference', transaction.extRefId, true),
+    ...optionalDetail(
+      'Reference',
+      isVerbose ? transaction.extRefId : ownReference(transaction.extRefId) || undefined,
+      true,
+    ),
     ...optionalDetail('Note', transaction.note),
     ...optionalDetail('Transaction', transaction.txnId, true),
   ];

@@ -2,7 +2,7 @@
 // what they contain. Shows the results of `db move` and `db import` as records.
 import type { ListView, RecordView } from '../rows/view.js';
 import { fieldColumns } from '../rows/cell.js';
-import { counted } from '../../formats/text.js';
+import { counted, ownReference } from '../../formats/text.js';
 import type { Backlog } from '../../store/events/event-store.js';
 import { unfinishedStatuses, type UnfinishedPayments } from '../../store/journal/figures.js';
 import { sentenceView } from './object-view.js';
@@ -101,7 +101,7 @@ export const verifiedList: ListView<{
   readonly differs: string;
 }> = {
   columns: [
-    { name: 'ref', title: 'Reference', shrinks: true },
+    { name: 'ref', title: 'Reference', text: ({ ref }) => ownReference(ref), shrinks: true },
     {
       name: 'differs',
       title: 'What differs',

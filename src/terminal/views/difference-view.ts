@@ -1,4 +1,5 @@
 // Shows the result of a reconciliation: a row per difference.
+import { ownReference } from '../../formats/text.js';
 import { fixed, formatNumber, money } from '../../formats/amount.js';
 import type { Big } from 'big.js';
 import type { Column, ListView } from '../rows/view.js';
@@ -33,6 +34,7 @@ export const differenceList: ListView<Difference> = {
     {
       name: 'reference',
       title: 'Reference',
+      text: ({ reference }) => ownReference(reference),
       shrinks: true,
       priority: 3,
     },

@@ -12,7 +12,7 @@ import {
 } from '../../api/reading/readers.js';
 import { transactionFields } from '../../api/reading/transaction.js';
 import type { Transaction } from '../../api/types.js';
-import { counted, isGenerated } from '../../formats/text.js';
+import { counted, ownReference, shortId } from '../../formats/text.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
 import { sideBySide, type LayoutPart, widthOf } from '../layout.js';
 import { parsedToJson, toJson } from '../rows/json.js';
@@ -125,7 +125,8 @@ function described({ extRefId, msg, txnState, answeredBy }: EventRow, txn: Trans
   return [
     transactionKind(txn).toLowerCase(),
     lineAmount(txn),
-    extRefId == null || isGenerated(extRefId) ? txn.txnId.slice(0, 8) : extRefId,
+    shortId(txn),
+    ownReference(extRefId),
     msg ?? '',
     isOld ? `now ${txn.txnState}` : '',
   ].map(sanitize);

@@ -16,6 +16,7 @@ import { money, shortAmount } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/duration.js';
 import { railOfKind } from '../../formats/rails.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
+import { ownReference, shortId } from '../../formats/text.js';
 import type { AttemptState, Payment } from '../../store/journal/payment.js';
 import { commandLine, type RunGlobals } from '../next-step.js';
 import { columnsThrough } from '../rows/cell.js';
@@ -175,7 +176,7 @@ function paymentLine(payment: PendingPayment, now: number): OpenLine {
     with: payment.with,
     progress: progressOf(payment),
     txnState: '',
-    since: openedAt,
+    since: transaction?.createdAt ?? openedAt,
     detail: isUnchecked(payment)
       ? 'not checked'
       : !isSubmitted(payment)
@@ -271,11 +272,12 @@ export function pendingList(now: number, footer?: string): ListView<PendingPayme
       {
         name: 'ref',
         title: 'Reference',
+        text: ({ ref, txnId }) => (txnId === null ? ref : ownReference(ref)),
         style: dim,
         priority: 9,
         below: true,
       },
-      { name: 'txnId', only: 'rows' },
+      { name: 'txnId', title: 'Id', text: shortId, style: dim, priority: 8, below: true },
       { name: 'txnState', only: 'rows' },
     ],
     fields: namesWithin(pendingFields),
@@ -335,7 +337,8 @@ export const resumedList: ListView<ResumedPayment> = {
     { name: 'exitCode', only: 'rows' },
     {
       name: 'txnId',
-      title: 'Transaction',
+      title: 'Id',
+      text: ({ txnId, ref }) => txnId ?? ref,
       style: dim,
       priority: 2,
       below: true,

@@ -3,7 +3,7 @@
 import type { Big } from 'big.js';
 import type { StatementRow } from '../../formats/statement-row.js';
 import { fixed, formatAmount, formatNumber, money } from '../../formats/amount.js';
-import { counted, isGenerated } from '../../formats/text.js';
+import { counted, ownReference, shortId } from '../../formats/text.js';
 import { methodProperties } from '../../formats/rails.js';
 import { entryOf } from '../../formats/unknown.js';
 import type { Column, ListView, RecordView } from '../rows/view.js';
@@ -89,7 +89,7 @@ export const statementList = (heading: Heading, hasGroups = true): ListView<Stat
     {
       name: 'reference',
       title: 'Reference',
-      text: ({ reference }) => (reference === null || isGenerated(reference) ? '' : reference),
+      text: ({ reference }) => ownReference(reference),
       shrinks: true,
       priority: 5,
     },
@@ -119,7 +119,7 @@ export const statementList = (heading: Heading, hasGroups = true): ListView<Stat
     {
       name: 'txnId',
       title: 'Id',
-      text: ({ txnId }) => (txnId ?? '').slice(0, 8),
+      text: shortId,
       priority: 6,
     },
   ],

@@ -49,6 +49,7 @@ export const stepList: ListView<ExplainedStep> = {
 
 export interface DrawnStory {
   readonly title: string;
+  readonly names: readonly string[];
   readonly lines: readonly { readonly at: number | undefined; readonly text: string }[];
   readonly end: string;
   /** The next command. */
@@ -56,7 +57,7 @@ export interface DrawnStory {
 }
 
 export function storyLines(
-  { title, lines, end, command }: DrawnStory,
+  { title, names, lines, end, command }: DrawnStory,
   now: number,
   { columns, style }: Canvas,
 ): string[] {
@@ -75,6 +76,7 @@ export function storyLines(
   });
   return [
     ...wrap(sanitize(title), columns - 2).map((line) => `  ${line}`),
+    ...wrap(sanitize(names.join(' · ')), columns - 2).map((line) => `  ${style.dim(line)}`),
     '',
     ...drawn,
     '',

@@ -1,5 +1,6 @@
 // The reference lookup: after a refused create request, searches the service's list for the
 // transaction with the reference.
+import { paymentName } from '../../formats/text.js';
 import type { ListedTransaction, Transaction, TransactionFilter } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { isQuoted, movedNothing } from '../../formats/states.js';
@@ -167,7 +168,7 @@ async function readListed(
     'but cannot find the transaction by its id.';
   throw new Failure('pending', why, {
     money: 'Outcome unknown',
-    next: { do: 'resume', id: payment.ref },
+    next: { do: 'resume', id: paymentName(payment.ref, txnId) },
     ref: payment.ref,
     txnId,
     cause: txn,

@@ -1,5 +1,6 @@
 // Describes the outcomes of a run in messages: first what happened to the money, then why, then the
 // next step. Pure.
+import { ownReference, paymentName } from '../../formats/text.js';
 import { NoAnswer, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, formatNumber, type Money } from '../../formats/amount.js';
@@ -66,19 +67,27 @@ export function alreadyPaid(payment: Payment): Failure {
     unknown: 'already has a payment whose outcome is unknown',
   };
   const what = entryOf(how, outcome) ?? 'is already being paid';
-  const which = attempt.txnId === null ? '' : ` (transaction ${attempt.txnId})`;
   return new Failure(
     'already-paid',
-    `this invoice ${what}, under the reference ${payment.ref}${which}.`,
+    `this invoice ${what}, ${namedText(payment.ref, attempt.txnId)}.`,
     {
       money: 'Not sent',
       next:
         isOver && attempt.txnId !== null
           ? { do: 'show', id: attempt.txnId }
-          : { do: 'resume', id: payment.ref },
+          : { do: 'resume', id: paymentName(payment.ref, attempt.txnId) },
       ...concerned(payment, attempt),
     },
   );
+}
+
+/** Names a payment by the reference that a person gave and the id, each with its label. */
+function namedText(ref: string, txnId: string | null): string {
+  if (txnId === null) return `under the reference ${ref}`;
+  const reference = ownReference(ref);
+  return reference === ''
+    ? `in transaction ${txnId}`
+    : `under the reference ${reference} (transaction ${txnId})`;
 }
 
 /** The payment and the transaction that a failure concerns. */
@@ -103,8 +112,7 @@ export const declinedTooLate = (payment: Payment): Failure =>
 export const paidElsewhere = ({ txnId, txnState, extRefId }: Transaction, ref: string): Failure =>
   new Failure(
     'already-paid',
-    `this invoice was already paid, under the reference ${extRefId ?? ref} ` +
-      `(transaction ${txnId}).`,
+    `this invoice was already paid, ${namedText(extRefId ?? ref, txnId)}.`,
     {
       money: 'Not sent',
       next: { do: 'show', id: txnId },
@@ -133,7 +141,7 @@ export const unresolved = (ref: string, { txnId, txnState }: Reported): Failure 
     {
       money: unknown,
       hint: 'Ask the service whether the payment was made. If it was not made, try again',
-      next: { do: 'retry', id: ref },
+      next: { do: 'retry', id: paymentName(ref, txnId) },
       txnId: txnId ?? undefined,
     },
   );
@@ -159,7 +167,7 @@ export function unresolvedTransaction(
     {
       money: unknown,
       hint: 'Ask the service whether this attempt moved money. To follow the payment',
-      next: { do: 'resume', id: payment.ref },
+      next: { do: 'resume', id: paymentName(payment.ref, txnId) },
       txnId,
     },
   );
@@ -197,7 +205,7 @@ export function ended(
   const recorded = resolution === null ? '' : ` ${resolutionText(resolution)}`;
   return new Failure('payment-failed', `the transaction ended as ${txnState ?? ''}.${recorded}`, {
     money: 'Not paid',
-    next: canRetry ? { do: 'retry', id: ref } : { do: 'show', id },
+    next: canRetry ? { do: 'retry', id: paymentName(ref, txnId) } : { do: 'show', id },
     ...concerned({ ref }, { txnId, txnState }),
   });
 }
@@ -328,7 +336,7 @@ export function unreadable(payment: Payment, cause: unknown): Failure {
   const last = txnState === null || isPaid ? '' : `, last reported as ${txnState}`;
   const what = isPaid ? 'the transaction' : `the payment was submitted${last}, but`;
   return new Failure('pending', `${what} cannot be read now: ${messageOf(cause)}`, {
-    money: isPaid ? `Paid earlier under the reference ${ref}` : unknown,
+    money: isPaid ? `Paid earlier ${namedText(ref, txnId)}` : unknown,
     next: { do: isPaid ? 'show' : 'resume', id: txnId ?? ref },
     txnId: txnId ?? undefined,
     cause,
@@ -378,13 +386,16 @@ export const importedInPart = ({ ref }: Payment, txnId: string | null): Failure 
  * The refusal to resume an abandoned payment. To reopen an abandoned payment, the user must give
  * the instruction again.
  */
-export const isAbandoned = (payment: Payment): Failure =>
-  new Failure('usage', `the payment ${payment.ref} was abandoned before any money moved.`, {
+export function isAbandoned(payment: Payment): Failure {
+  const { txnId } = latest(payment);
+  const name = paymentName(payment.ref, txnId);
+  return new Failure('usage', `the payment ${name} was abandoned before any money moved.`, {
     money: 'Not sent',
     hint: 'To pay after all',
     next: commandOf(instructionOf(payment), payment.ref, payment.terms),
-    txnId: latest(payment).txnId ?? undefined,
+    txnId: txnId ?? undefined,
   });
+}
 
 /**
  * Whether the service refused a payment because the balance is too low. Some error codes never mean
@@ -426,7 +437,8 @@ export function truthful(payment: Payment, failure: Failure): Failure {
     'an earlier attempt may have moved money (the service reports ' +
     `${earlier.txnState ?? 'nothing'}). ${failure.message}`;
   const isUnresolved = outcomeOf(earlier) === 'unknown';
-  const next = { do: isUnresolved ? 'retry' : 'resume', id: payment.ref } as const;
+  const id = paymentName(payment.ref, earlier.txnId);
+  const next = { do: isUnresolved ? 'retry' : 'resume', id } as const;
   return new Failure(isUnresolved ? 'outcome-unknown' : 'pending', why, {
     money: unknown,
     next,

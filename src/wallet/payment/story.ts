@@ -3,7 +3,7 @@ import Big from 'big.js';
 import { money, shortAmount } from '../../formats/amount.js';
 import { describeDuration, formatDuration } from '../../formats/duration.js';
 import type { NextStep } from '../../formats/failure.js';
-import { isGenerated } from '../../formats/text.js';
+import { ownReference } from '../../formats/text.js';
 import {
   latest,
   mayHaveMoved,
@@ -25,6 +25,8 @@ export interface StoryLine {
 
 export interface Story {
   readonly title: string;
+  /** The id of the latest transaction and the reference of the person, each with its label. */
+  readonly names: readonly string[];
   readonly lines: readonly StoryLine[];
   /** Where the money is now. */
   readonly end: string;
@@ -41,9 +43,13 @@ export function storyOf(payment: Payment, trail: readonly TrailStep[], wordOf: W
   const { txnId } = latest(payment);
   const verb = payment.kind.charAt(0).toUpperCase() + payment.kind.slice(1);
   const asked = inWords(instructionOf(payment));
-  const reference = isGenerated(payment.ref) ? '' : ` · reference ${payment.ref}`;
+  const reference = ownReference(payment.ref);
   return {
-    title: `${verb} · ${asked}${reference}`,
+    title: `${verb} · ${asked}`,
+    names: [
+      ...(txnId === null ? [] : [`transaction ${txnId}`]),
+      ...(reference === '' ? [] : [`reference ${reference}`]),
+    ],
     lines: [...beforeTrail(trail), ...linesOf(trail, wordOf)],
     ...endOf(payment, txnId ?? payment.ref),
   };

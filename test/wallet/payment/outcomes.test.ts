@@ -82,7 +82,7 @@ const sentences: readonly (readonly [failure: unknown, kind: string, sentence: s
   [
     outcomes.unreadable(paid, down),
     'pending',
-    'Paid earlier under the reference R: the transaction cannot be read now: The service is down.',
+    'Paid earlier under the reference R (transaction t1): the transaction cannot be read now: The service is down.',
   ],
   [
     outcomes.allUnreadable(2, down),

@@ -98,7 +98,8 @@ test('a payment that a person saw and approved', () => {
   expect(story([0, 'asked', terms], quoted, ...shown, submitting, [9, 'accepted'], paid))
     .toMatchInlineSnapshot(`
       "
-        Send lnurl · 18 000 sat to ada@example.com · reference order-4711
+        Send lnurl · 18 000 sat to ada@example.com
+        transaction 890d5621-5e07-4094-92cd-1aeb3fbe8297 · reference order-4711
 
         22 Nov 14:02:11  asked by ann (uid 1000) on desk-2, with \`send lightning\`, at
                          most 1 % fee
@@ -118,7 +119,8 @@ test('a declined quote', () => {
   expect(story([0, 'asked'], quoted, [9, 'shown'], [9, 'declined'], [9, 'abandoned']))
     .toMatchInlineSnapshot(`
       "
-        Send lnurl · 18 000 sat to ada@example.com · reference order-4711
+        Send lnurl · 18 000 sat to ada@example.com
+        transaction 890d5621-5e07-4094-92cd-1aeb3fbe8297 · reference order-4711
 
         22 Nov 14:02:11  asked by ann (uid 1000) on desk-2, with \`send lightning\`
         22 Nov 14:02:12  quoted: 18 000 sat, fee 45 sat, total 18 045 sat, valid 60 s
@@ -136,7 +138,8 @@ test('a crash after the yes, and a takeover', () => {
   expect(story([0, 'asked'], quoted, yes, submitting, taken, [later + 1, 'paid', completed]))
     .toMatchInlineSnapshot(`
       "
-        Send lnurl · 18 000 sat to ada@example.com · reference order-4711
+        Send lnurl · 18 000 sat to ada@example.com
+        transaction 890d5621-5e07-4094-92cd-1aeb3fbe8297 · reference order-4711
 
         22 Nov 14:02:11  asked by ann (uid 1000) on desk-2, with \`send lightning\`
         22 Nov 14:02:12  quoted: 18 000 sat, fee 45 sat, total 18 045 sat, valid 60 s
@@ -156,7 +159,8 @@ test('a crash after the yes, and a takeover', () => {
 test('a crash after the yes that nobody has resumed', () => {
   expect(story([0, 'asked'], quoted, yes, submitting)).toMatchInlineSnapshot(`
     "
-      Send lnurl · 18 000 sat to ada@example.com · reference order-4711
+      Send lnurl · 18 000 sat to ada@example.com
+      transaction 890d5621-5e07-4094-92cd-1aeb3fbe8297 · reference order-4711
 
       22 Nov 14:02:11  asked by ann (uid 1000) on desk-2, with \`send lightning\`
       22 Nov 14:02:12  quoted: 18 000 sat, fee 45 sat, total 18 045 sat, valid 60 s
@@ -176,7 +180,8 @@ test('an unanswered confirmation, continued by another command', () => {
     story([0, 'asked'], quoted, yes, submitting, unanswered, [later, 'paid', completed, resumer]),
   ).toMatchInlineSnapshot(`
     "
-      Send lnurl · 18 000 sat to ada@example.com · reference order-4711
+      Send lnurl · 18 000 sat to ada@example.com
+      transaction 890d5621-5e07-4094-92cd-1aeb3fbe8297 · reference order-4711
 
       22 Nov 14:02:11  asked by ann (uid 1000) on desk-2, with \`send lightning\`
       22 Nov 14:02:12  quoted: 18 000 sat, fee 45 sat, total 18 045 sat, valid 60 s
@@ -197,7 +202,8 @@ test('a refused confirmation', () => {
   expect(story([0, 'asked'], quoted, yes, submitting, [10, 'refused', refused], [18, 'lapsed']))
     .toMatchInlineSnapshot(`
       "
-        Send lnurl · 18 000 sat to ada@example.com · reference order-4711
+        Send lnurl · 18 000 sat to ada@example.com
+        transaction 890d5621-5e07-4094-92cd-1aeb3fbe8297 · reference order-4711
 
         22 Nov 14:02:11  asked by ann (uid 1000) on desk-2, with \`send lightning\`
         22 Nov 14:02:12  quoted: 18 000 sat, fee 45 sat, total 18 045 sat, valid 60 s
@@ -226,7 +232,8 @@ test('an unknown outcome, and the answer of a person', () => {
     ),
   ).toMatchInlineSnapshot(`
     "
-      Send lnurl · 18 000 sat to ada@example.com · reference order-4711
+      Send lnurl · 18 000 sat to ada@example.com
+      transaction 890d5621-5e07-4094-92cd-1aeb3fbe8297 · reference order-4711
 
       22 Nov 14:02:11  asked by ann (uid 1000) on desk-2, with \`send lightning\`
       22 Nov 14:02:12  quoted: 18 000 sat, fee 45 sat, total 18 045 sat, valid 60 s
@@ -262,7 +269,8 @@ test('a failed attempt, and a retry', () => {
     ),
   ).toMatchInlineSnapshot(`
     "
-      Send lnurl · 18 000 sat to ada@example.com · reference order-4711
+      Send lnurl · 18 000 sat to ada@example.com
+      transaction c1d2e3f4-5e07-4094-92cd-1aeb3fbe8297 · reference order-4711
 
       22 Nov 14:02:11  asked by ann (uid 1000) on desk-2, with \`send lightning\`
       22 Nov 14:02:12  quoted: 18 000 sat, fee 45 sat, total 18 045 sat, valid 60 s
@@ -290,7 +298,8 @@ test('a quote whose price got worse', () => {
   expect(story([0, 'asked'], quoted, yes, [8, 'refused', worse], [8, 'abandoned', worse]))
     .toMatchInlineSnapshot(`
       "
-        Send lnurl · 18 000 sat to ada@example.com · reference order-4711
+        Send lnurl · 18 000 sat to ada@example.com
+        transaction 890d5621-5e07-4094-92cd-1aeb3fbe8297 · reference order-4711
 
         22 Nov 14:02:11  asked by ann (uid 1000) on desk-2, with \`send lightning\`
         22 Nov 14:02:12  quoted: 18 000 sat, fee 45 sat, total 18 045 sat, valid 60 s
@@ -308,7 +317,8 @@ test('a payment over a limit', () => {
   const over: Detail = { kind: 'limit', reason: '18 000 sat is over your per-payment limit' };
   expect(story([0, 'asked'], [0, 'refused', over], [0, 'abandoned', over])).toMatchInlineSnapshot(`
     "
-      Send lnurl · 18 000 sat to ada@example.com · reference order-4711
+      Send lnurl · 18 000 sat to ada@example.com
+      reference order-4711
 
       22 Nov 14:02:11  asked by ann (uid 1000) on desk-2, with \`send lightning\`
       22 Nov 14:02:11  svcpay refused: 18 000 sat is over your per-payment limit
@@ -329,7 +339,8 @@ test('a row of a batch', () => {
     ]),
   ).toMatchInlineSnapshot(`
     "
-      Send lnurl · 18 000 sat to ada@example.com · reference order-4711
+      Send lnurl · 18 000 sat to ada@example.com
+      transaction 890d5621-5e07-4094-92cd-1aeb3fbe8297 · reference order-4711
 
       22 Nov 14:02:11  asked by ann (uid 1000) on desk-2, with \`batch\` (line 4 of
                        payroll.csv)
@@ -349,7 +360,8 @@ test('an imported payment', () => {
   const entered = { ...approvedCost, txnId: cost.txnId, txnState: 'completed', state: 'paid' };
   expect(story([0, 'imported', entered, importer])).toMatchInlineSnapshot(`
     "
-      Send lnurl · 18 000 sat to ada@example.com · reference order-4711
+      Send lnurl · 18 000 sat to ada@example.com
+      transaction 890d5621-5e07-4094-92cd-1aeb3fbe8297 · reference order-4711
 
                        What happened before the import is not known here.
       22 Nov 14:02:11  imported by ann (uid 1000) on desk-2, with \`reconcile\`: the
@@ -366,7 +378,8 @@ test('a payment of an agent', () => {
   expect(story([0, 'asked', {}, agent], quoted, yes, submitting, [9, 'accepted'], paid))
     .toMatchInlineSnapshot(`
       "
-        Send lnurl · 18 000 sat to ada@example.com · reference order-4711
+        Send lnurl · 18 000 sat to ada@example.com
+        transaction 890d5621-5e07-4094-92cd-1aeb3fbe8297 · reference order-4711
 
         22 Nov 14:02:11  asked by ann (uid 1000) on desk-2, through an agent
         22 Nov 14:02:12  quoted: 18 000 sat, fee 45 sat, total 18 045 sat, valid 60 s

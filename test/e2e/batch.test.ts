@@ -70,12 +70,18 @@ describe('svcpay batch', () => {
     expect(run.json()).toMatchObject({
       rows: 5,
       paid: 2,
-      sent: 3,
+      inFlight: 3,
       failed: 0,
       unknown: 0,
       notBegun: 0,
     });
-    expect(outcomes(file)).toEqual({ a: 'paid', b: 'paid', c: 'sent', d: 'sent', e: 'sent' });
+    expect(outcomes(file)).toEqual({
+      a: 'paid',
+      b: 'paid',
+      c: 'in-flight',
+      d: 'in-flight',
+      e: 'in-flight',
+    });
     expect(await paidReferences(around)).toEqual(['a', 'b', 'c', 'd', 'e']);
     const bodies = sandbox
       .requests('POST', '/api/v2/transaction')
@@ -242,7 +248,7 @@ describe('svcpay batch', () => {
       .map((line): unknown => JSON.parse(line));
     expect(lines).toHaveLength(3);
     expect(lines).toContainEqual(
-      expect.objectContaining({ line: 3, ref: 'b', outcome: 'failed', error: 'refused' }),
+      expect.objectContaining({ line: 3, ref: 'b', outcome: 'abandoned', error: 'refused' }),
     );
     const again = await svcpay(['batch', file, '--yes', '--json'], around);
     expect(again).toMatchObject({ exitCode: 3 });
@@ -270,8 +276,8 @@ describe('svcpay batch', () => {
       .toSorted();
     expect(before).toEqual([
       ['2', 'paid'],
-      ['3', 'failed'],
-      ['4', 'failed'],
+      ['3', 'abandoned'],
+      ['4', 'abandoned'],
     ]);
     await svcpay(['sandbox', 'fault', 'clear'], around);
     expect(await svcpay(['batch', file, '--yes'], around)).toMatchObject({ exitCode: 3 });
@@ -281,7 +287,7 @@ describe('svcpay batch', () => {
     expect(after).toEqual([
       ['2', 'a', 'paid'],
       ['3', 'b', 'paid'],
-      ['4', 'c, d', 'failed'],
+      ['4', 'c, d', 'abandoned'],
     ]);
     expect(readdirSync(around.home).filter((name) => name.includes('.result.csv'))).toHaveLength(1);
   });

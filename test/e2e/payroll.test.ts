@@ -84,7 +84,7 @@ describe('svcpay batch after an earlier run', () => {
     expect(await tty.ended).toBe(9);
     const fixed = [wage('o1', 'Bob Tran', 710_000, '0123456789'), ...october.slice(1)];
     const run = await svcpay(['batch', batchFile(home, fixed, head), '--yes', '--json'], around);
-    expect(run.json()).toMatchObject({ rows: 3, sent: 3 });
+    expect(run.json()).toMatchObject({ rows: 3, inFlight: 3 });
   });
 
   test('continues an interrupted run without listing its rows as new payees', async ({
@@ -279,11 +279,11 @@ describe('svcpay proposals pay, of a payroll', () => {
     const id = await propose(october, ['--name', '2026-10'], around);
     const result = join(around.home, 'paid.csv');
     const first = await pay(id, around, '--result', result, '--concurrency', '2');
-    expect(first.json()).toMatchObject({ rows: 3, sent: 3, paidBefore: 0, result });
+    expect(first.json()).toMatchObject({ rows: 3, inFlight: 3, paidBefore: 0, result });
     expect((await pay(id, around)).json()).toMatchObject({ rows: 3, paidBefore: 3, failed: 0 });
     expect(await paidReferences(around)).toEqual(['o1', 'o2', 'o3']);
     expect(parse(readFileSync(result, 'utf8'), { columns: true })).toMatchObject([
-      { ref: 'o1', payee: 'Bob Tran', outcome: 'sent' },
+      { ref: 'o1', payee: 'Bob Tran', outcome: 'in-flight' },
       { ref: 'o2' },
       { ref: 'o3' },
     ]);
@@ -404,7 +404,7 @@ describe('svcpay batch after the run', () => {
 
     const wages = batchFile(home, october, head);
     await svcpay(['batch', wages, '--yes'], around);
-    const first = readResult(wages).filter(({ outcome }) => outcome === 'sent');
+    const first = readResult(wages).filter(({ outcome }) => outcome === 'in-flight');
     expect(first).toHaveLength(3);
     await svcpay(['batch', wages, '--yes'], around);
     const second = readResult(wages);
@@ -437,8 +437,8 @@ describe('svcpay batch after the run', () => {
     };
     const expected = {
       a: ['paid', null],
-      b: ['not-started', expect.stringContaining('svcpay batch ')],
-      c: ['sent', expect.stringMatching(/^svcpay tx watch /)],
+      b: ['abandoned', expect.stringContaining('svcpay batch ')],
+      c: ['in-flight', expect.stringMatching(/^svcpay tx watch /)],
       d: ['paid', null],
     };
     expect(await states(file)).toEqual(expected);
@@ -523,7 +523,10 @@ describe('svcpay batch over three months with employee numbers as references', (
       message: expect.stringMatching(/every row was already paid on \d+ \w{3}/),
       hint: expect.stringMatching(/svcpay batch .* --name \d{4}-\d\d-\d\d/),
     });
-    expect((await pay(november, '--name', '2026-11')).json()).toMatchObject({ sent: 3, rows: 3 });
+    expect((await pay(november, '--name', '2026-11')).json()).toMatchObject({
+      inFlight: 3,
+      rows: 3,
+    });
     expect((await pay(november, '--name', '2026-11')).json()).toMatchObject({ paidBefore: 3 });
 
     const december = month(around, 2);
@@ -532,7 +535,10 @@ describe('svcpay batch over three months with employee numbers as references', (
     expect(raise).toMatchObject({ exitCode: 2 });
     expect(raise.stderr).toMatch(/Line 3, ref: .*500.000 VND .*and this is 550.000 VND/);
     expect(raise.error().hint).toMatch(/--name/);
-    expect((await pay(december, '--name', '2026-12')).json()).toMatchObject({ sent: 3, rows: 3 });
+    expect((await pay(december, '--name', '2026-12')).json()).toMatchObject({
+      inFlight: 3,
+      rows: 3,
+    });
     const mai = ['E4', 'Mai Pham', 300_000, '0423456789'] as const;
     batchFile(home, staff([...bob], [...van], [...mai]), head);
     const held = await pay(month(around, 3), '--name', '2027-01');

@@ -65,7 +65,7 @@ describe.concurrent('svcpay repeated without the list of institutions', () => {
     const names = Object.keys(cells).map((name) => name.replaceAll('-', '_'));
     await writeFile(file, `${names.join(',')}\n${Object.values(cells).join(',')}\n`);
     const command = ['batch', file, '--yes', '--no-wait', '--timeout', '2s', '--json'];
-    expect((await svcpay(command, around)).json()).toMatchObject({ sent: 1 });
+    expect((await svcpay(command, around)).json()).toMatchObject({ inFlight: 1 });
     await around.sandbox.faults.add(noInstitutions);
     const again = await svcpay(command, around);
     expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(2);

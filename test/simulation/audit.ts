@@ -5,7 +5,7 @@ import { exitCodes, isUnknown, type Failure, type FailureKind } from '../../src/
 import { latest, mayHavePaid, status, type Payment } from '../../src/store/journal/payment.js';
 import { hasLapsed, isFinal } from '../../src/formats/states.js';
 import type { Resumed } from '../../src/wallet/payment/resume-all.js';
-import type { Row } from '../../src/wallet/batch/row.js';
+import { unpaidOutcomes, type Row } from '../../src/wallet/batch/row.js';
 import type { BatchEnd } from './commands.js';
 import type { Keeper } from './homes.js';
 import { inWords } from './process.js';
@@ -339,16 +339,16 @@ const wasSubmitted = ({ confirmedBy, movedBy }: ModelTransaction): boolean =>
   confirmedBy.size > 0 || movedBy === byItself;
 
 function untrueRow(row: Row, moves: readonly ModelTransaction[], { model }: Books): string[] {
-  const { state, txnId } = row;
+  const { failure, state, txnId } = row;
   const txn = model.transactions.find((each) => each.txnId === txnId);
   if (state === 'paid')
     return txn?.state === 'completed' && keyOf(row.order) === askedKey(txn)
       ? []
       : [`${row.ref} is ${txn?.state}`];
-  if (state === 'sent')
+  if (state === 'in-flight' && failure === undefined)
     return txn !== undefined && wasSubmitted(txn) ? [] : [`${row.ref} was not sent`];
   const moved = moves.find((each) => baseRef(each.extRefId) === row.ref);
-  return state === 'failed' && moved !== undefined
+  return unpaidOutcomes.has(state) && moved !== undefined
     ? [`${moved.txnId} for ${row.ref} took effect`]
     : [];
 }

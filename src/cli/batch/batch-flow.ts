@@ -249,7 +249,7 @@ function summaryOf(
     rows: rows.length,
     paidBefore: settled.length,
     paid: 0,
-    sent: 0,
+    inFlight: 0,
     unknown: 0,
     failed: 0,
     notBegun: toPay.length,

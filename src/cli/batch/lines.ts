@@ -1,12 +1,12 @@
 // Turns a row of a batch into the line that svcpay prints for the row.
 import type { BatchLine } from '../../terminal/cards/batch-view.js';
-import type { Row } from '../../wallet/batch/row.js';
+import { unpaidOutcomes, type Row } from '../../wallet/batch/row.js';
 import { furtherAttempt } from '../../wallet/batch/status.js';
 
 /** @param next the command to run next for the row */
 export function lineOf(row: Row, now: number, next: string | null = null): BatchLine {
   const { cost, failure, institution, institutionName, settledAt, state } = row;
-  const total = state === 'failed' ? undefined : row.total;
+  const total = unpaidOutcomes.has(state) ? undefined : row.total;
   const attempt = furtherAttempt(row);
   return {
     line: row.line,

@@ -15,7 +15,7 @@ import {
 import { commandFor, commandLine, type RunGlobals } from '../../terminal/next-step.js';
 import { inJournal } from '../../wallet/batch/check.js';
 import { readRunName, runsKept } from '../../wallet/batch/history.js';
-import { rowOfPayment, rowStates, type Row } from '../../wallet/batch/row.js';
+import { rowOfPayment, unpaidOutcomes, type Row } from '../../wallet/batch/row.js';
 import { isProblem, problemOf, readRows, type BatchRow } from '../../wallet/batch/rows.js';
 import { withResult } from '../../wallet/batch/status.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
@@ -50,7 +50,7 @@ export const batchStatus = defineCommand({
       seen.add(row.ref);
       const message = isTwice ? 'The file contains this row twice.' : contradiction(row);
       const whole = message === undefined ? line : { ...line, message };
-      if (message !== undefined || !(line.outcome === 'paid' || line.outcome === 'sent'))
+      if (message !== undefined || !(line.outcome === 'paid' || line.outcome === 'in-flight'))
         differing.push(whole);
       return whole;
     });
@@ -79,7 +79,9 @@ async function printStatus(
   if (left.length > 0) await out.list(left, batchStatusList);
 }
 
-const rank = ({ outcome }: BatchLine): number => rowStates.indexOf(outcome);
+/** The words for the states of rows, the most urgent state first. */
+const urgency = Object.keys(outcomeWords);
+const rank = ({ outcome }: BatchLine): number => urgency.indexOf(outcome);
 const byUrgency = (a: BatchLine, b: BatchLine): number => rank(a) - rank(b) || a.line - b.line;
 
 /** The rows that the run of the file paid, and that the file lacks. */
@@ -99,7 +101,8 @@ async function leftOut(rows: readonly Row[], context: Context): Promise<Row[]> {
 function contradiction({ cells, state, total, isLeftOut }: Row & LeftOut): string | undefined {
   if (isLeftOut === true) return 'The run paid this row, but the file does not contain it.';
   const { outcome, paid, paidccy } = cells;
-  if (outcome === 'failed' && state === 'paid') return 'The file says failed, but it was paid.';
+  if (unpaidOutcomes.has(outcome ?? '') && state === 'paid')
+    return `The file says ${outcome}, but it was paid.`;
   if (outcome !== 'paid' || state !== 'paid' || paid === undefined || total === undefined)
     return undefined;
   if (paidccy === total.ccy && total.value.eq(paid)) return undefined;
@@ -127,13 +130,12 @@ function nextOf(row: Row, file: string, flags: RowFlags, run: RunGlobals): strin
   const { state, txnId, ref } = row;
   const id = txnId ?? ref;
   if (state === 'paid') return null;
-  if (state === 'sent') return commandFor({ do: 'watch', id }, run);
+  if (state === 'in-flight') return commandFor({ do: 'watch', id }, run);
   if (state === 'unknown') return commandFor({ do: 'resume', id }, run);
-  if (state === 'ended') return commandFor({ do: 'resolve', id }, run);
-  const isFailed = state === 'failed';
-  if (isFailed || state === 'not-started')
-    return commandLine(batchCommand(file, flags, { '--retry': isFailed || undefined }), run);
-  return commandFor({ do: 'show', id }, run);
+  if (state === 'error') return commandFor({ do: 'resolve', id }, run);
+  if (state === 'returned' || state === 'underpaid') return commandFor({ do: 'show', id }, run);
+  const again = { '--retry': state === 'failed' || undefined } as const;
+  return commandLine(batchCommand(file, flags, again), run);
 }
 
 /**

@@ -111,7 +111,7 @@ const summaryFields = fieldsOf<BatchSummary>()([
   'rows',
   'paidBefore',
   'paid',
-  'sent',
+  'inFlight',
   'unknown',
   'failed',
   'notBegun',
@@ -142,7 +142,7 @@ export function batchView(
 ): RecordView<BatchSummary> {
   return {
     fields: batchFields,
-    columns: fieldColumns(['rows', 'paid', 'sent', 'unknown', 'failed', 'notBegun', 'result']),
+    columns: fieldColumns(['rows', 'paid', 'inFlight', 'unknown', 'failed', 'notBegun', 'result']),
     quiet: ({ paid }) => String(paid),
     screen: (canvas) => summaryLines(summary, failures, canvas),
   };
@@ -153,10 +153,10 @@ function summaryLines(
   failures: readonly BatchLine[],
   canvas: Canvas,
 ): string[] {
-  const { rows, paid, paidBefore, sent, unknown, failed, notBegun, spent, result } = summary;
+  const { rows, paid, paidBefore, inFlight, unknown, failed, notBegun, spent, result } = summary;
   const { style } = canvas;
   const counts: [count: number, text: string][] = [
-    [sent, 'in flight'],
+    [inFlight, 'in flight'],
     [unknown, 'not known yet'],
     [failed, 'not paid'],
     [notBegun, 'not started'],
@@ -165,14 +165,14 @@ function summaryLines(
   const before =
     paidBefore === 0
       ? ''
-      : ` (${paidBefore === paid + sent ? 'all' : paidBefore} by an earlier run)`;
+      : ` (${paidBefore === paid + inFlight ? 'all' : paidBefore} by an earlier run)`;
   const more = failed + unknown - failures.length;
   return [
     ...heading([`${paid} of ${counted(rows, 'row')} paid`, ...others].join(' · ') + before, canvas),
     ...detailLines(
       [
         ...spent.map(({ ccy, amount }) => ({
-          label: paidBefore > 0 && paidBefore === paid + sent ? 'Spent before' : 'Spent',
+          label: paidBefore > 0 && paidBefore === paid + inFlight ? 'Spent before' : 'Spent',
           value: formatAmount(money(ccy, amount)),
           note: paidBefore > 0 ? 'in all runs, fees included' : 'fees included',
         })),

@@ -48,14 +48,16 @@ export interface BatchLine {
   readonly settled: string | null;
 }
 
-/** The words for the outcome of a row. */
+/** The words for the outcomes of rows, the most urgent outcome first. */
 export const outcomeWords = {
   returned: 'returned',
   underpaid: 'underpaid',
   failed: 'failed',
-  ended: 'error: ask the service',
+  error: 'error: ask the service',
   unknown: 'outcome unknown',
-  sent: 'in flight',
+  'in-flight': 'in flight',
+  open: 'not sent yet',
+  abandoned: 'abandoned',
   'not-started': 'not started',
   paid: 'paid',
 } as const;
@@ -84,7 +86,7 @@ export interface BatchSummary {
   readonly paidBefore: number;
   readonly paid: number;
   /** The number of rows that the service accepted, but whose settlement this run did not await. */
-  readonly sent: number;
+  readonly inFlight: number;
   readonly unknown: number;
   readonly failed: number;
   readonly notBegun: number;

@@ -9,6 +9,7 @@ import {
   latest,
   type BatchMark,
   type Payment,
+  type PaymentStatus,
 } from '../../store/journal/payment.js';
 import { digestOf, instructionOf, type Instruction } from '../instruction/instruction.js';
 import { isShared } from '../instruction/keys.js';
@@ -49,23 +50,19 @@ export type PaidRow = v.InferOutput<typeof paidSchema>;
 export type RowStanding = 'settled' | 'unknown' | 'to pay';
 
 /**
- * The states of a row, the most urgent one first. The service accepted a `sent` row, which has not
- * settled. A row is `returned` if the journal records it as paid, but the service now reports that
- * no money moved. A row is `underpaid` if less money arrived than the order requested. A row is
- * `ended` if the service reports the state `error`, which does not show whether money moved.
+ * The state of a row: the status of its payment, or `not-started` without a payment. A row is
+ * `returned` if the journal records it as paid, but the service now reports that no money moved. A
+ * row is `underpaid` if less money arrived than the order requested.
  */
-export const rowStates = [
-  'returned',
-  'underpaid',
-  'failed',
-  'ended',
-  'unknown',
-  'sent',
-  'not-started',
-  'paid',
-] as const;
+export type RowState = PaymentStatus | 'returned' | 'underpaid' | 'not-started';
 
-export type RowState = (typeof rowStates)[number];
+/** The outcomes of rows that debited nothing. */
+export const unpaidOutcomes: ReadonlySet<string> = new Set([
+  'open',
+  'failed',
+  'abandoned',
+  'not-started',
+]);
 
 /** The cost of a row, including fees. */
 export interface RowCost {

@@ -147,7 +147,7 @@ async function paidRow(
   deps: BatchDeps,
 ): Promise<Row> {
   const read = withResult(row, await stored(row, deps), txn);
-  const state = txn.txnState === 'completed' ? 'paid' : 'sent';
+  const state = txn.txnState === 'completed' ? 'paid' : 'in-flight';
   return { ...read, state, before: !isSubmitted };
 }
 
@@ -158,17 +158,13 @@ async function failedRow(
   deps: BatchDeps,
 ): Promise<Row> {
   const isOpen = isUnknown(failure);
-  const { total, payment } = isOpen ? withResult(row, await stored(row, deps)) : row;
-  const { txnId, txnState } = failure;
-  const state = isOpen ? 'unknown' : 'failed';
+  const known = withResult(row, await stored(row, deps));
   return {
-    ...row,
-    payment,
-    state,
+    ...known,
+    state: isOpen && known.payment === undefined ? 'unknown' : known.state,
     before: isOpen && !isSubmitted,
-    txnId,
-    txnState,
-    total,
+    txnId: failure.txnId ?? known.txnId,
+    txnState: failure.txnState ?? known.txnState,
     failure,
   };
 }
@@ -204,10 +200,12 @@ function askingCeiling(upTo: Ceiling | 'terms') {
       return true;
     }
     isExceeded = true;
-    const message =
-      `Not sent: this row costs ${formatAmount(quote.total)}, so the batch would exceed the ` +
-      'total that you approved.';
-    refusal = new Failure('limit', message, { txnId: quote.txnId });
+    refusal = new Failure(
+      'limit',
+      `this row costs ${formatAmount(quote.total)}, so the batch would exceed the total that ` +
+        'you approved.',
+      { money: 'Not sent', txnId: quote.txnId },
+    );
     return false;
   }
 }
@@ -231,5 +229,5 @@ async function paidElsewhere(
   if (txn === undefined || !isSame) return undefined;
   if (txn.txnState === 'completed') return { ...withResult(row, undefined, txn), before: true };
   const isMoving = !isFinal(txn.txnState) && !isQuoted(txn.txnState);
-  return isMoving ? { ...withResult(row, undefined, txn), state: 'sent', before: true } : undefined;
+  return isMoving ? { ...withResult(row, undefined, txn), before: true } : undefined;
 }

@@ -6,7 +6,7 @@ import { hasLapsed, isFinal, isQuoted, movedNothing } from '../../formats/states
 import {
   attemptRef,
   decisive,
-  outcomeOf,
+  status,
   type Attempt,
   type Payment,
 } from '../../store/journal/payment.js';
@@ -55,33 +55,19 @@ export function rowState(payment: Payment | undefined, txn: Read | undefined): R
   const { txnId } = attempt;
   const seen =
     txn === undefined ? attempt : reported(attempt, { txnId: txnId ?? '', txnState: txn.txnState });
-  const outcome = outcomeOf(seen);
-  switch (outcome) {
-    case 'requested':
-    case 'quoted':
-    case 'lapsed':
-      return 'not-started';
-    case 'submitting':
-    case 'in-flight':
-      return 'sent';
-    case 'error':
-      return 'ended';
-    case 'paid': {
-      const isReturned = txn !== undefined && movedNothing(txn.txnState);
-      if (isReturned && seen.resolution === null) return 'returned';
-      return isUnderpaid(payment, txn) ? 'underpaid' : 'paid';
-    }
-    default:
-      return outcome;
-  }
+  const is = status({ ...payment, attempts: [seen] });
+  if (is !== 'paid') return is;
+  const isReturned = txn !== undefined && movedNothing(txn.txnState);
+  if (isReturned && seen.resolution === null) return 'returned';
+  return isUnderpaid(payment, txn) ? 'underpaid' : is;
 }
 
 /** The state of a row that only the service knows. */
 const stateAt = (txnState: string): RowState => {
   if (txnState === 'completed') return 'paid';
-  if (txnState === 'error') return 'ended';
+  if (txnState === 'error') return 'error';
   if (isQuoted(txnState) || hasLapsed(txnState)) return 'not-started';
-  return isFinal(txnState) ? 'failed' : 'sent';
+  return isFinal(txnState) ? 'failed' : 'in-flight';
 };
 
 /**

@@ -1,12 +1,15 @@
 // Counts the outcomes of a batch, and derives the exit code.
 import type Big from 'big.js';
 import { counted } from '../../formats/text.js';
-import { besideSubmitted, Failure, type FailureKind } from '../../formats/failure.js';
+import { besideSubmitted, Failure, isUnknown, type FailureKind } from '../../formats/failure.js';
 import { messageOf } from '../../formats/unknown.js';
-import type { Row } from './row.js';
+import type { Row, RowState } from './row.js';
 
 export interface BatchTally {
-  readonly results: Readonly<Record<'paid' | 'sent' | 'unknown' | 'failed', number>>;
+  /** The row counts. A row that ended as `error` counts as unknown, a row not paid as failed. */
+  readonly results: Readonly<Record<'paid' | 'inFlight' | 'unknown' | 'failed', number>>;
+  /** The number of rows whose failure does not tell what happened to the money. */
+  readonly open: number;
   /** The number of rows that an earlier run paid or submitted. */
   readonly before: number;
   /** The total debit of this run by currency, including fees. */
@@ -16,21 +19,29 @@ export interface BatchTally {
 }
 
 export const emptyTally: BatchTally = {
-  results: { paid: 0, sent: 0, unknown: 0, failed: 0 },
+  results: { paid: 0, inFlight: 0, unknown: 0, failed: 0 },
+  open: 0,
   before: 0,
   spent: new Map(),
   kinds: new Set(),
 };
 
-export function tallied({ results, before, spent, kinds }: BatchTally, row: Row): BatchTally {
+const countedAs: Readonly<Partial<Record<RowState, keyof BatchTally['results']>>> = {
+  paid: 'paid',
+  'in-flight': 'inFlight',
+  unknown: 'unknown',
+  error: 'unknown',
+};
+
+export function tallied({ results, open, before, spent, kinds }: BatchTally, row: Row): BatchTally {
   const { total, failure } = row;
   const isBefore = row.before === true;
-  const state =
-    row.state === 'paid' || row.state === 'sent' || row.state === 'unknown' ? row.state : 'failed';
+  const state = countedAs[row.state] ?? 'failed';
   const leaves = isBefore || state === 'failed' ? undefined : total;
   return {
     results: { ...results, [state]: results[state] + 1 },
-    before: before + (isBefore ? 1 : 0),
+    open: open + Number(failure !== undefined && isUnknown(failure)),
+    before: before + Number(isBefore),
     spent:
       leaves === undefined
         ? spent
@@ -40,11 +51,11 @@ export function tallied({ results, before, spent, kinds }: BatchTally, row: Row)
 }
 
 export const doneRows = ({ results }: BatchTally): number =>
-  results.paid + results.sent + results.unknown + results.failed;
+  results.paid + results.inFlight + results.unknown + results.failed;
 
 /** Whether this run has submitted a payment. */
 export const hasMoved = ({ results, before }: BatchTally): boolean =>
-  results.paid + results.sent + results.unknown > before;
+  results.paid + results.inFlight + results.unknown > before;
 
 const again = { hint: 'Run the same command again. It continues the batch and pays no row twice.' };
 
@@ -62,12 +73,12 @@ export function failureOf(
   complete: boolean,
   interrupted: boolean,
 ): Failure | undefined {
-  const { results, kinds } = tally;
-  if (results.unknown > 0) {
+  const { results, open, kinds } = tally;
+  if (open > 0) {
     const hasEnded = kinds.has('outcome-unknown') && !kinds.has('pending');
     return new Failure(
       hasEnded ? 'outcome-unknown' : 'pending',
-      `${counted(results.unknown, 'row')} may or may not have been paid.`,
+      `${counted(open, 'row')} may or may not have been paid.`,
       {
         money: 'Outcome unknown',
         ...(hasEnded

@@ -67,7 +67,7 @@ const summary: BatchSummary = {
   rows: 40,
   paidBefore: 3,
   paid: 30,
-  sent: 2,
+  inFlight: 2,
   unknown: 0,
   failed: 1,
   notBegun: 7,

@@ -242,8 +242,8 @@ describe('outcome of a batch', () => {
 
   test.for([
     [
-      'returns no failure if every row was paid or sent',
-      [paid, outcome('sent')],
+      'returns no failure if every row was paid or is in flight',
+      [paid, outcome('in-flight')],
       true,
       false,
       undefined,

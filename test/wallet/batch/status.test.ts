@@ -39,10 +39,10 @@ const txn = (txnState: string, amtSettled?: string) => ({
 test.for([
   ['returns `not-started` for a row that was never opened', undefined, undefined, 'not-started'],
   [
-    'returns `not-started` if the quote of the row expired',
+    'returns `abandoned` if the quote of the row expired',
     payment('lapsed'),
     undefined,
-    'not-started',
+    'abandoned',
   ],
   ['returns `paid` for a paid row that the list omits', payment('paid'), undefined, 'paid'],
   [
@@ -70,10 +70,10 @@ test.for([
     'returned',
   ],
   [
-    'returns `sent` for a row in flight that the list omits',
+    'returns `in-flight` for a row in flight that the list omits',
     payment('in-flight'),
     undefined,
-    'sent',
+    'in-flight',
   ],
   [
     'returns `paid` if a row in flight has completed at the service',
@@ -101,10 +101,10 @@ test.for([
   ],
   ['returns `failed` for a failed row', payment('failed'), txn('failed'), 'failed'],
   [
-    'returns `ended` for a row that the service ended as `error`',
+    'returns `error` for a row that the service ended as `error`',
     payment('error'),
     txn('error'),
-    'ended',
+    'error',
   ],
   [
     'returns `failed` for a row in `error` once tx resolve recorded that nothing moved',

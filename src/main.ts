@@ -168,11 +168,13 @@ function openOutputs(): Outputs {
     stream.on('error', ({ code, message }: NodeJS.ErrnoException) => {
       if (code !== 'EPIPE' && code !== 'ERR_STREAM_DESTROYED') onLoss(code ?? message);
     });
-  const warn = (why: string): void =>
-    void (
-      outputs.stdout.isTTY === true &&
-      outputs.stdout.write(`Warning: svcpay cannot write to stderr (${why}).\n`)
-    );
+  // Warns once, because a warning makes the live line write to stderr again.
+  let isWarned = false;
+  const warn = (why: string): void => {
+    if (isWarned || outputs.stdout.isTTY !== true) return;
+    isWarned = true;
+    outputs.stdout.write(`Warning: svcpay cannot write to stderr (${why}).\n`);
+  };
   const outputs: Outputs = {
     get stdout() {
       return (opened.stdout ??= watched(process.stdout, (why) => (reason ??= why)));

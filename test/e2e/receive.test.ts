@@ -7,6 +7,13 @@ import { scan, scanned, sextantPixelsOf } from '../support/scanner.js';
 import { svcpayTty as startedTty, test } from '../support/svcpay.js';
 import { comesIn } from '../support/shapes.js';
 
+test('ends if the terminal closes while svcpay waits for a payment', async ({ around }) => {
+  const tty = startedTty(['receive', 'lightning', '1000sat'], around);
+  await tty.waitFor('Waiting for the payment');
+  tty.close();
+  expect(await tty.ended).toBe(8);
+});
+
 describe('svcpay receive onchain', () => {
   test('sends the specified body and prints the created transaction', async ({ around }) => {
     const run = await svcpay(['receive', 'onchain', '0.01btc', '--json', '--note', 'rent'], around);

@@ -1,5 +1,15 @@
 // Somebody without a secret proposes payments, and the owner of the wallet pays or refuses them.
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
@@ -39,6 +49,10 @@ const paying = (id: string, { outbox }: Around): string[] => [
   ...`--digest ${id} --yes --json --outbox`.split(' '),
   outbox,
 ];
+
+const write = (path: string, content: string): void => writeFileSync(path, content);
+const link = (target: string, path: string): void => symlinkSync(target, path);
+const twice = (whole: string): string => whole.replace('"reason":', '"reason":"first","reason":');
 
 const confirmations = ({ sandbox }: Around): number => sandbox.requests('PUT').length;
 
@@ -155,6 +169,84 @@ describe('svcpay proposals pay', () => {
     expect(confirmations(around)).toBe(3);
   });
 
+  const text = (id: string, { outbox }: Around): string =>
+    readFileSync(join(outbox, `${id}.proposal.json`), 'utf8');
+  const fieldsOf = (file: string): [string, unknown][] => Object.entries(JSON.parse(file));
+
+  test('pays nothing if any field of the file changed after it was shown', async ({ around }) => {
+    const id = await propose(`${adas} --account A1 --reason delivered --note 118`, around);
+    const before = text(id, around);
+    const [, [row]] = fieldsOf(before).find(([name]) => name === 'rows') as [string, object[]];
+    const changed = [
+      ...fieldsOf(before).map(([name]) => ({ ...JSON.parse(before), [name]: null })),
+      ...Object.keys(row ?? {}).map((name) => ({
+        ...JSON.parse(before),
+        rows: [{ ...row, [name]: null }],
+      })),
+    ];
+    expect(changed.length).toBeGreaterThan(15);
+    for (const each of changed) {
+      writeFileSync(join(around.outbox, `${id}.proposal.json`), JSON.stringify(each));
+      expect(await svcpay(paying(id, around), around)).toMatchObject({ exitCode: 2, stdout: '' });
+    }
+    expect(confirmations(around)).toBe(0);
+  });
+
+  test.for([
+    [
+      'a link',
+      (path: string, whole: string) => (write(`${path}.x`, whole), link(`${path}.x`, path)),
+    ],
+    ['a pipe', (path: string) => void execFileSync('mkfifo', [path])],
+    ['a file of 1 MB', (path: string, whole: string) => write(path, whole.padEnd(1_000_000))],
+    ['a file with a NUL', (path: string, whole: string) => write(path, `${whole}\0`)],
+    ['a file with a doubled key', (path: string, whole: string) => write(path, twice(whole))],
+  ] as const)(
+    'pays nothing from %s, also under the id of its content',
+    async ([, put], { around }) => {
+      const id = await propose(adas, around);
+      const whole = text(id, around);
+      const path = join(around.outbox, `${id}.proposal.json`);
+      rmSync(path);
+      put(path, whole);
+      const isFile = lstatSync(path).isFile();
+      const own = isFile ? createHash('sha256').update(readFileSync(path)).digest('hex') : id;
+      if (isFile) copyFileSync(path, join(around.outbox, `${own}.proposal.json`));
+      for (const name of [id, own])
+        expect(await svcpay(paying(name, around), around)).toMatchObject({
+          exitCode: 2,
+          stdout: '',
+        });
+      expect(confirmations(around)).toBe(0);
+    },
+  );
+
+  test('pays what it showed if the file is swapped before the answer', async ({ around }) => {
+    const id = await propose(adas, around);
+    const other = await propose('send eve@example.com 1300sat --max-total 1500sat', around);
+    const tty = svcpayTty(['proposals', 'pay', id, '--outbox', around.outbox], around);
+    await tty.waitFor(/Pay .*\(y\/N\)/);
+    writeFileSync(join(around.outbox, `${id}.proposal.json`), text(other, around));
+    tty.type('y\r');
+    expect(await tty.ended).toBe(0);
+    const paid = await svcpay(['tx', 'get', `proposal:${id}`, '--json'], around);
+    expect(paid.stdout).toContain('ada@example.com');
+    expect(paid.stdout).not.toContain('eve@example.com');
+    expect(confirmations(around)).toBe(1);
+  });
+
+  test('shows text that turns its direction as data', async ({ around }) => {
+    const home = mkdtempSync(join(tmpdir(), 'svcpay-proposer-'));
+    onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+    const args = ['propose', ...adas.split(' '), '--reason', 'to \u202Eeve', '-q'];
+    const run = await svcpay([...args, '--outbox', around.outbox], { home, env: network });
+    const shown = ['proposals', 'show', run.stdout.trim(), '--outbox', around.outbox];
+    const tty = svcpayTty(shown, around);
+    expect(await tty.ended).toBe(0);
+    expect(tty.text()).toMatch(/“to .*eve”/);
+    expect(tty.text()).not.toContain('\u202E');
+  });
+
   test('shows a file that is not a proposal as void', async ({ around }) => {
     const id = await propose(adas, around);
     const name = `${'0'.repeat(64)}.proposal.json`;
@@ -199,6 +291,26 @@ test('an agent of svcpay mcp --propose decodes, proposes and asks for the outcom
   expect(await agent.call('proposal', { id })).toMatchObject({
     content: { state: 'paid', exitCode: 0 },
   });
+});
+
+test('a client that accepts every question cannot pay with svcpay mcp --propose', async ({
+  around,
+}) => {
+  const options = ['--propose', '--outbox', around.outbox];
+  const agent = await startAgent(options, around, undefined, () => true);
+  const asked = { destination: 'ada@example.com', amount: '1300sat', maxTotal: '1500sat' };
+  const { content } = await agent.call('propose', asked);
+  for (const [tool, given] of [
+    ['pay', { ...asked, ref: 'a' }],
+    ['pay_many', { name: 'a', rows: [] }],
+    ['resume', { id: `proposal:${String(content['id'])}` }],
+    ['proposals pay', { ids: content['id'] }],
+  ] as const)
+    await expect(agent.client.callTool({ name: tool, arguments: given })).rejects.toThrow(
+      /not found/i,
+    );
+  expect(confirmations(around)).toBe(0);
+  expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
 });
 
 test('svcpay proposals pay reports a paid proposal after its expiry, and pays nothing more', async ({

@@ -99,6 +99,11 @@ describe('checkProposal', () => {
   });
 });
 
+test('a reused nonce does not make two proposals one', () => {
+  const other = { ...proposal, rows: [{ ...send, note: 'again' }] };
+  expect(proposalId(proposalText(other))).not.toBe(id);
+});
+
 test('each row of a proposed batch has its own reference', () => {
   const batch = { name: 'wages', refs: ['E17', null] };
   const rows = proposedRows(

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { readRows, selectPayments, type PaymentRow } from '../journal/rows.js';
 import { addSpending, keyOf, spendingOf } from '../journal/spending.js';
-import { placeholders, type Sql, type SqlValue, type Statement } from './sql.js';
+import { inserted, placeholders, type Sql } from './sql.js';
 
 export const rowsAtOnce = 200;
 const value = v.union([v.string(), v.number(), v.null(), v.instance(Uint8Array)]);
@@ -46,13 +46,15 @@ export async function copyPayments(
     before.filter(({ payment }) => ids.has(payment.id)),
     -1,
   );
-  await sql.run(...inserted('payments', later, `(id) DO UPDATE SET ${overwritten(later, ['id'])}`));
+  await sql.run(
+    ...inserted('payments', later, `ON CONFLICT (id) DO UPDATE SET ${overwritten(later, ['id'])}`),
+  );
   const key = ['payment_id', 'number'];
-  const conflict = `(${key.join(', ')}) DO UPDATE SET ${overwritten(theirs, key)}`;
+  const conflict = `ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${overwritten(theirs, key)}`;
   await sql.run(...inserted('attempts', theirs, conflict));
   const steps = trail.filter((row) => ids.has(String(row['payment_id'])));
   for (let at = 0; at < steps.length; at += rowsAtOnce)
-    await sql.run(...inserted('trail', steps.slice(at, at + rowsAtOnce), 'DO NOTHING'));
+    await sql.run(...inserted('trail', steps.slice(at, at + rowsAtOnce), 'ON CONFLICT DO NOTHING'));
   await addAll(sql, await rowsWith(sql, [...ids]), 1);
   const fresh = [...ids].filter((id) => !updatedAt.has(id));
   if (fresh.length > 0) await sql.run(recordSubmissions(fresh.length), at, ...fresh);
@@ -116,17 +118,6 @@ const overwritten = (rows: readonly StoredRow[], key: readonly string[]): string
     .filter((name) => !key.includes(name))
     .map((name) => `${name} = excluded.${name}`)
     .join(', ');
-
-/** The INSERT statement for the given rows, which must all have the same columns. */
-export function inserted(table: string, rows: readonly StoredRow[], conflict: string): Statement {
-  const names = Object.keys(rows[0] ?? {});
-  const all = placeholders(rows.length, `(${placeholders(names.length)})`);
-  const values = rows.flatMap((row) => names.map((name): SqlValue => row[name] ?? null));
-  return [
-    `INSERT INTO ${table} (${names.join(', ')}) VALUES ${all} ON CONFLICT ${conflict}`,
-    ...values,
-  ];
-}
 
 const knownSchema = v.array(
   v.object({ id: v.string(), scope: v.string(), ref: v.string(), txn_id: v.nullable(v.string()) }),

@@ -7,9 +7,9 @@ import { isThere } from '../files/home.js';
 import { openSqlite, type SqliteFile } from '../files/sqlite-file.js';
 import { advanced } from '../journal/spending.js';
 import { closing } from '../journal/schema.js';
-import { copyPayments, inserted, rowsAtOnce, rowsSchema, type StoredRow } from './copy-payments.js';
+import { copyPayments, rowsAtOnce, rowsSchema, type StoredRow } from './copy-payments.js';
 import type { Postgres } from './postgres.js';
-import { placeholders, type Sql, type SqlValue } from './sql.js';
+import { inserted, placeholders, type Sql } from './sql.js';
 import { atomically } from './sqlite-database.js';
 
 export interface MovedRows {
@@ -160,7 +160,7 @@ async function moveTable(
   const rows = v.parse(rowsSchema, db.prepare(`SELECT * FROM ${table}`).all());
   for (let at = 0; at < rows.length; at += rowsAtOnce)
     await move(database, (sql) =>
-      sql.run(...inserted(table, rows.slice(at, at + rowsAtOnce), 'DO NOTHING')),
+      sql.run(...inserted(table, rows.slice(at, at + rowsAtOnce), 'ON CONFLICT DO NOTHING')),
     );
 }
 
@@ -174,7 +174,9 @@ async function moveEvents(database: Postgres, db: Database.Database): Promise<nu
   const numbers = new Map<number, number>();
   const consumers = v.parse(rowsSchema, db.prepare('SELECT * FROM consumers').all());
   if (consumers.length > 0)
-    await move(database, (sql) => sql.run(...inserted('consumers', consumers, 'DO NOTHING')));
+    await move(database, (sql) =>
+      sql.run(...inserted('consumers', consumers, 'ON CONFLICT DO NOTHING')),
+    );
   for (const row of v.parse(rowsSchema, rows.all())) {
     const id = Number(row['id']);
     const consumers = v.parse(
@@ -191,54 +193,27 @@ async function moveEvents(database: Postgres, db: Database.Database): Promise<nu
 
 async function moveEvent(
   database: Postgres,
-  row: StoredRow,
+  { id: _own, ...row }: StoredRow,
   consumers: readonly { consumer: string; txnId: string }[],
   duplicateOf: number | undefined,
 ): Promise<number> {
-  const given = (name: string): SqlValue => row[name] ?? null;
-  const batch = `moved ${given('id')} ${given('received_at')} ${given('signature')}`;
-  return database.transaction(
-    async (sql) => {
-      const moved = await sql.all(
-        'SELECT id FROM events WHERE received_at = ? AND batch = ?',
-        given('received_at'),
-        batch,
-      );
-      if (moved.length > 0) return v.parse(idSchema, moved)[0].id;
-      const names = [
-        'received_at',
-        'body',
-        'signature',
-        'txn_id',
-        'txn_state',
-        'updated_at',
-        'out_of_order',
-        'missing',
-      ];
-      const text = `INSERT INTO events (${names.join(', ')}, duplicate_of, batch)
-      VALUES (${placeholders(names.length)}, ?, ?) RETURNING id`;
-      const { id } = v.parse(
-        idSchema,
-        await sql.all(text, ...names.map(given), duplicateOf ?? null, batch),
-      )[0];
-      for (const { consumer, txnId } of consumers) {
-        await sql.run(
-          'INSERT INTO backlog (consumer, event_id, txn_id, queued_at) VALUES (?, ?, ?, ?)',
-          consumer,
-          id,
-          txnId,
-          given('received_at'),
-        );
-        await sql.run(
-          'INSERT INTO leases (consumer, txn_id, first_event) VALUES (?, ?, ?) ' +
-            'ON CONFLICT DO NOTHING',
-          consumer,
-          txnId,
-          id,
-        );
-      }
-      return id;
-    },
-    { locks: ['move'], isUnlimited: true },
-  );
+  const receivedAt = row['received_at'] ?? null;
+  const batch = `moved ${_own} ${receivedAt} ${row['signature']}`;
+  return move(database, async (sql) => {
+    const known = 'SELECT id FROM events WHERE received_at = ? AND batch = ?';
+    const moved = await sql.all(known, receivedAt, batch);
+    if (moved.length > 0) return v.parse(idSchema, moved)[0].id;
+    const event = { ...row, duplicate_of: duplicateOf, batch };
+    const { id } = v.parse(
+      idSchema,
+      await sql.all(...inserted('events', [event], 'RETURNING id')),
+    )[0];
+    for (const { consumer, txnId } of consumers) {
+      const waiting = { consumer, eventId: id, txnId, queuedAt: receivedAt };
+      await sql.run(...inserted('backlog', [waiting]));
+      const lease = { consumer, txnId, firstEvent: id };
+      await sql.run(...inserted('leases', [lease], 'ON CONFLICT DO NOTHING'));
+    }
+    return id;
+  });
 }

@@ -1,7 +1,7 @@
 // The database interface of the journal and the inbox. SQLite and PostgreSQL receive the same SQL,
 // with `?` for values.
 import * as v from 'valibot';
-import { fieldOf } from '../../formats/text.js';
+import { columnOf, fieldOf } from '../../formats/text.js';
 
 /**
  * A value that the database computes: the time at which a statement runs, plus an offset. A
@@ -87,6 +87,23 @@ export const rowOf = <E extends v.ObjectEntries>(fields: E) =>
 /** Returns placeholders for values, or for rows of values. */
 export const placeholders = (count: number, each = '?'): string =>
   Array(count).fill(each).join(', ');
+
+/**
+ * The INSERT statement of rows, which must all have the same fields.
+ * @param end what follows the values, such as the conflict clause
+ */
+export function inserted(
+  table: string,
+  rows: readonly Readonly<Record<string, SqlValue | undefined>>[],
+  end = '',
+): Statement {
+  const names = Object.keys(rows[0] ?? {});
+  const all = placeholders(rows.length, `(${placeholders(names.length)})`);
+  return [
+    `INSERT INTO ${table} (${names.map(columnOf).join(', ')}) VALUES ${all} ${end}`,
+    ...rows.flatMap((row) => names.map((name) => row[name] ?? null)),
+  ];
+}
 
 /** The schema of a boolean that the database stores as a number. */
 export const flag = v.pipe(

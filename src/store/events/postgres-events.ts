@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import type { Postgres } from '../database/postgres.js';
 import type { TableGroup } from '../database/postgres-schema.js';
-import { placeholders, rowOf, TimeFromNow, type Sql, type SqlDatabase } from '../database/sql.js';
+import { inserted, placeholders, rowOf, type Sql, type SqlDatabase } from '../database/sql.js';
 import { eventLeaseMs, type EventStore, type Leases } from './event-store.js';
 import { postgresSteps, waitingSchema } from './schema.js';
 import { openSqlEvents } from './sql-events.js';
@@ -15,20 +15,12 @@ export const openPostgresEvents = (database: Postgres): EventStore =>
     database,
     leaseTable: 'leases',
     leases: leasesOf(database),
-    queue: async (sql, consumer, { id, txnId }) => {
-      await sql.run(
-        'INSERT INTO backlog (consumer, event_id, txn_id, queued_at) VALUES (?, ?, ?, ?)',
-        consumer,
-        id,
-        txnId ?? '',
-        new TimeFromNow(),
-      );
+    offer: (sql, consumer, { eventId, txnId }) => {
       // The INSERT locks the row of the lease, so that no worker deletes this row before the
       // commit.
-      const open = `INSERT INTO leases (consumer, txn_id, first_event) VALUES (?, ?, ?)
-        ON CONFLICT (consumer, txn_id) DO UPDATE
-          SET first_event = least(leases.first_event, excluded.first_event)`;
-      await sql.run(open, consumer, txnId ?? '', id);
+      const ifOpen = `ON CONFLICT (consumer, txn_id) DO UPDATE
+        SET first_event = least(leases.first_event, excluded.first_event)`;
+      return sql.run(...inserted('leases', [{ consumer, txnId, firstEvent: eventId }], ifOpen));
     },
     // PostgreSQL needs no separate sync, because a commit survives a power loss.
     sync: () => Promise.resolve(),

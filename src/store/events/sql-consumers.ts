@@ -1,7 +1,7 @@
 // The consumers of the inbox in a database. The name of a consumer identifies its backlog.
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
-import { placeholders, rowOf, type Sql, type SqlDatabase } from '../database/sql.js';
+import { inserted, rowOf, type Sql, type SqlDatabase } from '../database/sql.js';
 import type { Consumers } from './event-store.js';
 
 export type LeaseTable = 'leases' | 'workers';
@@ -57,10 +57,11 @@ export function sqlConsumers(database: SqlDatabase, leaseTable: LeaseTable): Con
         const at = await sql.now();
         if (names.length > 0)
           await sql.run(
-            `INSERT INTO consumers (consumer, served_at)
-              VALUES ${placeholders(names.length, '(?, ?)')}
-             ON CONFLICT (consumer) DO UPDATE SET served_at = excluded.served_at`,
-            ...names.toSorted().flatMap((name) => [name, at]),
+            ...inserted(
+              'consumers',
+              names.toSorted().map((consumer) => ({ consumer, servedAt: at })),
+              'ON CONFLICT (consumer) DO UPDATE SET served_at = excluded.served_at',
+            ),
           );
         const others = `INSERT INTO consumers (consumer, served_at)
           SELECT DISTINCT consumer, CAST(? AS BIGINT) FROM backlog

@@ -1,7 +1,14 @@
 // The inbox in a database: the log of webhook events, and the backlog.
 import { randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { placeholders, rowOf, type Sql, type SqlDatabase } from '../database/sql.js';
+import {
+  inserted,
+  placeholders,
+  rowOf,
+  TimeFromNow,
+  type Sql,
+  type SqlDatabase,
+} from '../database/sql.js';
 import type {
   EarlierEvent,
   EventStore,
@@ -9,6 +16,7 @@ import type {
   PlaceEvent,
   ReceivedEvent,
   StoredEvent,
+  WaitingEvent,
 } from './event-store.js';
 import { eventsSchema } from './schema.js';
 import { sqlConsumers, type LeaseTable } from './sql-consumers.js';
@@ -49,8 +57,8 @@ export interface EventParts {
   /** The table that holds the leases of a consumer. */
   readonly leaseTable: LeaseTable;
   readonly leases: Leases;
-  /** Adds an event to the backlog of a consumer. */
-  readonly queue: (sql: Sql, consumer: string, event: StoredEvent) => Promise<void>;
+  /** Lets the workers of a consumer take the waiting events of a transaction. */
+  readonly offer?: (sql: Sql, consumer: string, event: WaitingEvent) => Promise<unknown>;
   /**
    * Makes earlier commits survive a power loss, if the database does not guarantee this at the
    * commit.
@@ -60,7 +68,7 @@ export interface EventParts {
 }
 
 export function openSqlEvents(parts: EventParts): EventStore {
-  const { database, leases, queue, sync, close } = parts;
+  const { database, leases, offer, sync, close } = parts;
   const consumers = sqlConsumers(database, parts.leaseTable);
   const select = async (end: string, ...values: (string | number)[]): Promise<StoredEvent[]> =>
     v.parse(
@@ -80,10 +88,8 @@ export function openSqlEvents(parts: EventParts): EventStore {
           const added: StoredEvent[] = [];
           for (const part of unrelated(events))
             added.push(...(await add(sql, part, placing, batch)));
-          // Sorts the names of the consumers, so that two processes lock leases in the same order.
           const fresh = added.filter(({ duplicateOf }) => duplicateOf === null);
-          for (const one of fresh.toSorted(byTransaction))
-            for (const consumer of consumers) await queue(sql, consumer, one);
+          await queue(sql, fresh, consumers, offer);
           return added;
         },
         { locks },
@@ -134,6 +140,23 @@ export function openSqlEvents(parts: EventParts): EventStore {
     prune: (receivedBefore, after) => prune(database, receivedBefore, after),
     close,
   };
+}
+
+/** Adds events to the backlog of each consumer. */
+async function queue(
+  sql: Sql,
+  events: readonly StoredEvent[],
+  consumers: readonly string[],
+  offer: EventParts['offer'],
+): Promise<void> {
+  // In the order of transactions, so that two processes lock leases in the same order.
+  for (const { id: eventId, txnId } of events.toSorted(byTransaction))
+    for (const consumer of consumers) {
+      const waiting = { eventId, txnId: txnId ?? '' };
+      const row = { consumer, ...waiting, queuedAt: new TimeFromNow() };
+      await sql.run(...inserted('backlog', [row]));
+      await offer?.(sql, consumer, waiting);
+    }
 }
 
 /** The size in bytes of the body of a usual event. */
@@ -240,25 +263,14 @@ async function add(
     event,
     place: placing(event, earlier.get(event.txnId) ?? []),
   }));
-  const text = `INSERT INTO events
-    (received_at, body, signature, txn_id, txn_state, updated_at, duplicate_of, out_of_order,
-      missing, batch)
-    VALUES ${placeholders(events.length, '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')} RETURNING id`;
-  const rows = await sql.all(
-    text,
-    ...placed.flatMap(({ event, place }) => [
-      event.receivedAt,
-      event.body,
-      event.signature,
-      event.txnId,
-      event.txnState,
-      event.updatedAt,
-      place.duplicateOf,
-      place.outOfOrder ? 1 : 0,
-      place.missing.join(','),
-      batch,
-    ]),
-  );
+  const added = placed.map(({ event, place }) => ({
+    ...event,
+    ...place,
+    outOfOrder: Number(place.outOfOrder),
+    missing: place.missing.join(','),
+    batch,
+  }));
+  const rows = await sql.all(...inserted('events', added, 'RETURNING id'));
   // Sorts the ids of the inserted events, because PostgreSQL assigns ids in the order of the rows,
   // but may return the rows in any order.
   const ids = v

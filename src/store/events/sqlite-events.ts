@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
-import { rowOf, TimeFromNow, type Sql, type SqlDatabase } from '../database/sql.js';
+import { inserted, rowOf, type Sql, type SqlDatabase } from '../database/sql.js';
 import { sqliteDatabase } from '../database/sqlite-database.js';
 import type { SqliteFile } from '../files/sqlite-file.js';
 import { eventLeaseMs, type EventStore, type Leases } from './event-store.js';
@@ -33,15 +33,6 @@ export function openEventStore(
     database,
     leaseTable: 'workers',
     leases: leasesOf(database, isAlive),
-    queue: async (sql, consumer, { id, txnId }) => {
-      await sql.run(
-        'INSERT INTO backlog (consumer, event_id, txn_id, queued_at) VALUES (?, ?, ?, ?)',
-        consumer,
-        id,
-        txnId ?? '',
-        new TimeFromNow(),
-      );
-    },
     sync: async () => {
       await database.sync();
       // Refuses a replaced or deleted inbox file, because data in an unlinked file is lost when the
@@ -99,10 +90,10 @@ function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): 
       const isCurrent =
         holder !== undefined && holder.leaseUntil > at && holder.leaseUntil <= at + eventLeaseMs;
       if (isCurrent && holder.worker !== worker && isAlive(holder.worker)) return false;
-      const text = `INSERT INTO workers (consumer, worker, lease_until) VALUES (?, ?, ?)
-        ON CONFLICT (consumer) DO UPDATE
-          SET worker = excluded.worker, lease_until = excluded.lease_until`;
-      await sql.run(text, consumer, worker, at + eventLeaseMs);
+      const ifServed = `ON CONFLICT (consumer) DO UPDATE
+        SET worker = excluded.worker, lease_until = excluded.lease_until`;
+      const lease = { consumer, worker, leaseUntil: at + eventLeaseMs };
+      await sql.run(...inserted('workers', [lease], ifServed));
       return true;
     });
   return {

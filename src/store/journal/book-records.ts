@@ -1,7 +1,13 @@
 // The records about the books of an account: adjustments, the last time at which
 // the movements of each wallet added up to its balance, and closed months.
 import * as v from 'valibot';
-import { placeholders, rowOf, type SqlDatabase } from '../database/sql.js';
+import {
+  inserted,
+  placeholders,
+  rowOf,
+  type SqlDatabase,
+  type TransactionOptions,
+} from '../database/sql.js';
 
 /**
  * An adjustment, which is money that no transaction explains, such as the opening balance of a
@@ -113,90 +119,64 @@ const closeRows = v.array(
   }),
 );
 
-const acceptedDifferences = (database: SqlDatabase): Pick<BookRecords, 'accepted' | 'accept'> => ({
-  async accepted(scope) {
-    const text = `SELECT txn_id, facts, note, accepted_at, accepted_by FROM book_accepted
-      WHERE scope = ?`;
-    return v.parse(acceptedRows, await database.read((sql) => sql.all(text, scope)));
-  },
-  async accept(scope, differences) {
-    const text = `INSERT INTO book_accepted
-      (scope, txn_id, facts, note, accepted_at, accepted_by)
-      VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
-    await database.transaction(
-      async (sql) => {
-        for (const { txnId, facts, note, acceptedAt, acceptedBy } of differences)
-          await sql.run(text, scope, txnId, facts, note, acceptedAt, acceptedBy);
-      },
-      { lasts: true },
-    );
-  },
-});
+const lasts: TransactionOptions = { lasts: true };
+const ifMissing = 'ON CONFLICT DO NOTHING';
 
-export const bookRecords = (database: SqlDatabase): BookRecords => ({
-  async entries(scope) {
-    const text = `SELECT id, ccy, amount, dated, note, recorded_at FROM book_entries
-      WHERE scope = ? ORDER BY recorded_at, id`;
-    return v.parse(entryRows, await database.read((sql) => sql.all(text, scope)));
-  },
-  async add(scope, { id, ccy, amount, dated, note, recordedAt }) {
-    const text = `INSERT INTO book_entries (scope, id, ccy, amount, dated, note, recorded_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
-    await database.transaction(
-      (sql) => sql.run(text, scope, id, ccy, amount, dated, note, recordedAt),
-      { lasts: true },
-    );
-  },
-  async ties(scope) {
-    const text = 'SELECT ccy, tied_at, balance FROM book_ties WHERE scope = ?';
-    return v.parse(tieRows, await database.read((sql) => sql.all(text, scope)));
-  },
-  async keepTies(scope, ties) {
-    const text = `INSERT INTO book_ties (scope, ccy, tied_at, balance) VALUES (?, ?, ?, ?)
-      ON CONFLICT (scope, ccy) DO UPDATE
+export function bookRecords(database: SqlDatabase): BookRecords {
+  const select = (from: string, ...values: readonly string[]): Promise<readonly unknown[]> =>
+    database.read((sql) => sql.all(`SELECT * FROM ${from}`, ...values));
+  return {
+    accepted: async (scope) =>
+      v.parse(acceptedRows, await select('book_accepted WHERE scope = ?', scope)),
+    async accept(scope, differences) {
+      await database.transaction(async (sql) => {
+        for (const each of differences)
+          await sql.run(...inserted('book_accepted', [{ scope, ...each }], ifMissing));
+      }, lasts);
+    },
+    entries: async (scope) =>
+      v.parse(
+        entryRows,
+        await select('book_entries WHERE scope = ? ORDER BY recorded_at, id', scope),
+      ),
+    async add(scope, entry) {
+      const statement = inserted('book_entries', [{ scope, ...entry }], ifMissing);
+      await database.transaction((sql) => sql.run(...statement), lasts);
+    },
+    ties: async (scope) => v.parse(tieRows, await select('book_ties WHERE scope = ?', scope)),
+    async keepTies(scope, ties) {
+      const orUpdate = `ON CONFLICT (scope, ccy) DO UPDATE
         SET tied_at = excluded.tied_at, balance = excluded.balance`;
-    await database.transaction(async (sql) => {
-      for (const { ccy, tiedAt, balance } of ties) await sql.run(text, scope, ccy, tiedAt, balance);
-    });
-  },
-  async times(scope, txnIds) {
-    if (txnIds.length === 0) return new Map();
-    const text = `SELECT txn_id, settled_at FROM book_times
-      WHERE scope = ? AND txn_id IN (${placeholders(txnIds.length)})`;
-    const found = v.parse(timeRows, await database.read((sql) => sql.all(text, scope, ...txnIds)));
-    return new Map(found.map(({ txnId, settledAt }) => [txnId, settledAt]));
-  },
-  async keepTimes(scope, times) {
-    const rows = [...times].map(([txnId, at]) => [scope, txnId, at] as const);
-    const text = `INSERT INTO book_times (scope, txn_id, settled_at)
-      VALUES ${rows.map(() => '(?, ?, ?)').join(', ')} ON CONFLICT DO NOTHING`;
-    await database.transaction((sql) => sql.run(text, ...rows.flat()));
-  },
-  ...acceptedDifferences(database),
-  async closes(scope) {
-    const text = `SELECT month, zone, sealed, closed_at, closed_by FROM book_closes
-      WHERE scope = ? ORDER BY month`;
-    return v.parse(closeRows, await database.read((sql) => sql.all(text, scope)));
-  },
-  async addClose(scope, { month, zone, sealed, closedAt, closedBy }) {
-    const text = `INSERT INTO book_closes (scope, month, zone, sealed, closed_at, closed_by)
-      VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
-    return database.transaction(
-      async (sql) =>
-        (await sql.run(text, scope, month, zone, sealed, closedAt, closedBy)) > 0 || sql.isAgain,
-      { lasts: true },
-    );
-  },
-  async forget(scope) {
-    await database.transaction(async (sql) => {
-      for (const table of [
-        'book_entries',
-        'book_ties',
-        'book_times',
-        'book_accepted',
-        'book_closes',
-      ])
-        await sql.run(`DELETE FROM ${table} WHERE scope = ?`, scope);
-    });
-  },
-});
+      await database.transaction(async (sql) => {
+        for (const tie of ties)
+          await sql.run(...inserted('book_ties', [{ scope, ...tie }], orUpdate));
+      });
+    },
+    async times(scope, txnIds) {
+      if (txnIds.length === 0) return new Map();
+      const these = `book_times WHERE scope = ? AND txn_id IN (${placeholders(txnIds.length)})`;
+      const found = v.parse(timeRows, await select(these, scope, ...txnIds));
+      return new Map(found.map(({ txnId, settledAt }) => [txnId, settledAt]));
+    },
+    async keepTimes(scope, times) {
+      const rows = [...times].map(([txnId, settledAt]) => ({ scope, txnId, settledAt }));
+      const statement = inserted('book_times', rows, ifMissing);
+      await database.transaction((sql) => sql.run(...statement));
+    },
+    closes: async (scope) =>
+      v.parse(closeRows, await select('book_closes WHERE scope = ? ORDER BY month', scope)),
+    addClose(scope, close) {
+      const statement = inserted('book_closes', [{ scope, ...close }], ifMissing);
+      return database.transaction(
+        async (sql) => (await sql.run(...statement)) > 0 || sql.isAgain,
+        lasts,
+      );
+    },
+    async forget(scope) {
+      await database.transaction(async (sql) => {
+        for (const table of ['entries', 'ties', 'times', 'accepted', 'closes'])
+          await sql.run(`DELETE FROM book_${table} WHERE scope = ?`, scope);
+      });
+    },
+  };
+}

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import {
+  inserted,
   placeholders,
   rowOf,
   TimeFromNow,
@@ -79,16 +80,12 @@ function insertRow({ id, scope, account, ref, openedAt, updatedAt, ...draft }: P
     scope,
     account,
     ref,
-    ref_alike: alikeRef(ref),
+    refAlike: alikeRef(ref),
     ...askedColumns(draft),
-    opened_at: openedAt,
-    updated_at: updatedAt,
+    openedAt,
+    updatedAt,
   };
-  const names = Object.keys(columns);
-  return [
-    `INSERT INTO payments (${names.join(', ')}) VALUES (${placeholders(names.length)})`,
-    ...Object.values(columns),
-  ];
+  return inserted('payments', [columns]);
 }
 
 const insertAttempt = ({ id, account }: Payment, attempt: Attempt): Statement => [

@@ -1,7 +1,7 @@
 // The records about proposals of an account: the text of each proposal that the owner decided on,
 // and the refusals.
 import * as v from 'valibot';
-import { rowOf, type SqlDatabase } from '../database/sql.js';
+import { inserted, rowOf, type SqlDatabase } from '../database/sql.js';
 
 export interface ProposalRecord {
   readonly id: string;
@@ -30,18 +30,15 @@ const rows = v.array(
   }),
 );
 
-const select = 'SELECT id, digests, text, refused_at, note FROM proposals WHERE scope = ?';
+const select = 'SELECT * FROM proposals WHERE scope = ?';
+const orRefuse = `ON CONFLICT (scope, id) DO UPDATE
+  SET refused_at = excluded.refused_at, note = excluded.note
+  WHERE proposals.refused_at IS NULL`;
 
 export const proposalRecords = (database: SqlDatabase): ProposalRecords => ({
   all: async (scope) => v.parse(rows, await database.read((sql) => sql.all(select, scope))),
-  async keep(scope, { id, digests, text, refusedAt, note }) {
-    const statement = `INSERT INTO proposals (scope, id, digests, text, refused_at, note)
-      VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (scope, id) DO UPDATE
-        SET refused_at = excluded.refused_at, note = excluded.note
-        WHERE proposals.refused_at IS NULL`;
-    await database.transaction(
-      (sql) => sql.run(statement, scope, id, digests, text, refusedAt, note),
-      { lasts: true },
-    );
+  async keep(scope, record) {
+    const statement = inserted('proposals', [{ scope, ...record }], orRefuse);
+    await database.transaction((sql) => sql.run(...statement), { lasts: true });
   },
 });

@@ -1,7 +1,7 @@
 // Stores the exchange rates of settled transactions to the fiat currency of the profile. The
 // service does not report past rates, so a missing rate stays missing.
 import * as v from 'valibot';
-import { placeholders, rowOf, type SqlDatabase } from '../database/sql.js';
+import { inserted, placeholders, rowOf, type SqlDatabase } from '../database/sql.js';
 
 export interface KeptRate {
   /** The time at which the rates were read, in epoch ms by the service's clock. */
@@ -40,30 +40,24 @@ const rows = v.array(
   }),
 );
 
-const insert = `INSERT INTO settlement_rates (scope, txn_id, kept_at, settled_at, fiat, rates)
-  VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (scope, txn_id)
-  DO UPDATE SET settled_at = excluded.settled_at`;
+const orSettle = 'ON CONFLICT (scope, txn_id) DO UPDATE SET settled_at = excluded.settled_at';
 const newRates = ', kept_at = excluded.kept_at, fiat = excluded.fiat, rates = excluded.rates';
 const ifNotSettled = 'WHERE settlement_rates.settled_at IS NULL';
 
 export const settlementRates = (database: SqlDatabase): SettlementRates => {
-  const write = async (
-    text: string,
-    scope: string,
-    txnId: string,
-    { keptAt, settledAt, fiat, rates }: KeptRate,
-  ): Promise<void> => {
-    await database.transaction(
-      (sql) => sql.run(text, scope, txnId, keptAt, settledAt, fiat, JSON.stringify(rates)),
-      { isOptional: true },
-    );
-  };
+  const writing =
+    (conflict: string): SettlementRates['keep'] =>
+    async (scope, txnId, rate) => {
+      const row = { scope, txnId, ...rate, rates: JSON.stringify(rate.rates) };
+      const statement = inserted('settlement_rates', [row], `${conflict} ${ifNotSettled}`);
+      await database.transaction((sql) => sql.run(...statement), { isOptional: true });
+    };
   return {
-    keep: (scope, txnId, rate) => write(`${insert}${newRates} ${ifNotSettled}`, scope, txnId, rate),
-    keepLate: (scope, txnId, rate) => write(`${insert} ${ifNotSettled}`, scope, txnId, rate),
+    keep: writing(`${orSettle}${newRates}`),
+    keepLate: writing(orSettle),
     async of(scope, txnIds) {
       if (txnIds.length === 0) return new Map();
-      const text = `SELECT txn_id, kept_at, settled_at, fiat, rates FROM settlement_rates
+      const text = `SELECT * FROM settlement_rates
         WHERE scope = ? AND txn_id IN (${placeholders(txnIds.length)})`;
       const found = v.parse(rows, await database.read((sql) => sql.all(text, scope, ...txnIds)));
       return new Map(found.map(({ txnId, ...rate }) => [txnId, rate]));

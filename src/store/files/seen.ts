@@ -1,6 +1,7 @@
 // Caches of data from the service: transaction ids for resolving shortened ids, page sizes, and
 // wallets and institutions for completion.
 import * as v from 'valibot';
+import type { Fields } from '../../formats/unknown.js';
 import { openDocument } from './document.js';
 import type { Home } from './home.js';
 
@@ -20,9 +21,22 @@ export interface SeenTransaction {
 
 const mostKept = 2000;
 
-const onUnreadable = (): void => undefined;
+/**
+ * Opens a cache, which is empty if svcpay cannot read its file. Ignores write errors, so that
+ * svcpay works in a read-only home.
+ */
+function openSeen<S extends v.GenericSchema<unknown, Fields>>(home: Home, name: string, schema: S) {
+  const onUnreadable = (): void => undefined;
+  const { read, update } = openDocument(home.data, `seen-${name}`, schema, { onUnreadable });
+  return {
+    read,
+    keep: async (change: (before: v.InferOutput<S>) => v.InferOutput<S>): Promise<void> => {
+      await update(change).catch(() => undefined);
+    },
+  };
+}
 
-const openIds = (home: Home) => openDocument(home.data, 'seen-ids', ids, { onUnreadable });
+const openIds = (home: Home) => openSeen(home, 'ids', ids);
 
 /** The stored transaction ids, or an empty list if the file cannot be read. */
 export function seenIds(home: Home, scope: string): readonly string[] {
@@ -39,37 +53,31 @@ export async function keepSeenIds(
   scope: string,
   shown: readonly SeenTransaction[],
 ): Promise<void> {
-  const { seen: before } = openIds(home).read();
+  const document = openIds(home);
+  const { seen: before } = document.read();
   const isKnown = ({ txnId }: SeenTransaction): boolean =>
     before.some((each) => each.scope === scope && each.txnId === txnId && each.about !== undefined);
   const fresh = shown.filter((each) => !isKnown(each)).map((each) => ({ scope, ...each }));
   if (fresh.length === 0) return;
   const ids = new Set(fresh.map(({ txnId }) => txnId));
-  await keep(() =>
-    openIds(home).update(({ seen }) => ({
-      seen: [
-        ...seen.filter((each) => each.scope !== scope || !ids.has(each.txnId)),
-        ...fresh,
-      ].slice(-mostKept),
-    })),
-  );
+  await document.keep(({ seen }) => ({
+    seen: [...seen.filter((each) => each.scope !== scope || !ids.has(each.txnId)), ...fresh].slice(
+      -mostKept,
+    ),
+  }));
 }
 
 const wallets = v.object({ wallets: v.optional(v.array(v.string()), []) });
 
 export async function keepSeenWallets(home: Home, ccys: readonly string[]): Promise<void> {
-  await keep(async () => {
-    const document = openDocument(home.data, 'seen-wallets', wallets, { onUnreadable });
-    const saved = new Set(document.read().wallets);
-    if (ccys.every((ccy) => saved.has(ccy))) return;
-    await document.update(() => ({ wallets: [...ccys] }));
-  });
+  const document = openSeen(home, 'wallets', wallets);
+  const saved = new Set(document.read().wallets);
+  if (!ccys.every((ccy) => saved.has(ccy))) await document.keep(() => ({ wallets: [...ccys] }));
 }
 
 const pageSizes = v.object({ pageSizes: v.optional(v.record(v.string(), v.number()), {}) });
 
-const openPageSizes = (home: Home) =>
-  openDocument(home.data, 'seen-page-sizes', pageSizes, { onUnreadable });
+const openPageSizes = (home: Home) => openSeen(home, 'page-sizes', pageSizes);
 
 /**
  * The page size for requests to a service, which svcpay learned when the service returned fewer
@@ -78,13 +86,10 @@ const openPageSizes = (home: Home) =>
 export const seenPageSize = (home: Home, baseUrl: string): number | undefined =>
   openPageSizes(home).read().pageSizes[baseUrl];
 
-export async function keepSeenPageSize(home: Home, baseUrl: string, size: number): Promise<void> {
-  await keep(() =>
-    openPageSizes(home).update((before) => ({
-      pageSizes: { ...before.pageSizes, [baseUrl]: size },
-    })),
-  );
-}
+export const keepSeenPageSize = (home: Home, baseUrl: string, size: number): Promise<void> =>
+  openPageSizes(home).keep(({ pageSizes: others }) => ({
+    pageSizes: { ...others, [baseUrl]: size },
+  }));
 
 const databases = v.object({
   databases: v.optional(
@@ -98,14 +103,11 @@ const databases = v.object({
  * this state was restored from a backup.
  */
 export function seenDatabase(home: Home, id: string) {
-  const document = openDocument(home.data, 'seen-databases', databases, { onUnreadable });
-  const load = () => document.read().databases[id];
+  const { read, keep } = openSeen(home, 'databases', databases);
   return {
-    load,
+    load: () => read().databases[id],
     save: (seen: { generation: number; latest: string | null }) =>
-      keep(() =>
-        document.update(({ databases: others }) => ({ databases: { ...others, [id]: seen } })),
-      ),
+      keep(({ databases: others }) => ({ databases: { ...others, [id]: seen } })),
   };
 }
 
@@ -118,20 +120,10 @@ export async function keepSeenInstitutions(
   country: string,
   seen: Readonly<Record<string, string>>,
 ): Promise<void> {
-  await keep(async () => {
-    const document = openDocument(home.data, 'seen-institutions', institutions, { onUnreadable });
-    const saved = document.read().institutions[country] ?? {};
-    if (Object.entries(seen).every(([code, name]) => saved[code] === name)) return;
-    await document.update((before) => ({
-      institutions: { ...before.institutions, [country]: { ...seen } },
-    }));
-  });
-}
-
-/**
- * Stores data for completion and lookups. Ignores write errors, so that svcpay works in a read-only
- * home.
- */
-async function keep(write: () => Promise<unknown>): Promise<void> {
-  await write().catch(() => undefined);
+  const document = openSeen(home, 'institutions', institutions);
+  const saved = document.read().institutions[country] ?? {};
+  if (Object.entries(seen).every(([code, name]) => saved[code] === name)) return;
+  await document.keep(({ institutions: others }) => ({
+    institutions: { ...others, [country]: { ...seen } },
+  }));
 }

@@ -34,11 +34,9 @@ describe('svcpay config', () => {
     });
   });
 
-  test('removes a setting with --unset and ends with exit 5 for a missing setting', async ({
-    home,
-  }) => {
+  test('removes a setting, and ends with exit 5 for a missing setting', async ({ home }) => {
     await svcpay(['config', 'set', 'network', 'testnet'], { home });
-    expect(await svcpay(['config', 'set', 'network', '--unset'], { home })).toMatchObject({
+    expect(await svcpay(['config', 'unset', 'network'], { home })).toMatchObject({
       exitCode: 0,
     });
     expect(await svcpay(['config', 'get', 'base-url', '--json'], { home })).toMatchObject({

@@ -9,7 +9,7 @@ import { namesOf } from '../../terminal/rows/list.js';
 import type { Column } from '../../terminal/rows/view.js';
 import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
-import { flag, text, word } from '../values.js';
+import { text, word } from '../values.js';
 import {
   configKeys,
   configNames,
@@ -58,21 +58,14 @@ export const configPath = defineCommand({
 export const configSet = defineCommand({
   fields: [],
   arguments: { key: key.optional(), value: text('VALUE').optional().describe('new value') },
-  options: { unset: flag().describe('remove the setting') },
   examples: [
     ['svcpay config set', 'asks for the setting and its value'],
     ['svcpay config set sender.name "Jane Roe"', 'sets your name, for payouts'],
     ['svcpay config set network testnet --profile trial', 'changes the setting of another profile'],
-    [
-      'svcpay config set account --unset',
-      'removes the setting, so commands act on the account of the API key',
-    ],
   ],
-  async run({ key, value, unset }, context) {
-    if (unset && value !== undefined)
-      throw new Failure('usage', 'Give a value or --unset, not both.');
-    const asked = await askSetting({ key, value }, unset, context);
-    await change(asked.key, asked.value, context);
+  async run(given, context) {
+    const { key, value } = await askSetting(given, context);
+    await change(key, value, context);
   },
 });
 
@@ -96,7 +89,6 @@ interface Answers {
 /** Asks for the name or the value of a setting that the command line does not give. */
 async function askSetting(
   start: Answers,
-  unset: boolean,
   context: Context,
 ): Promise<{ key: ConfigKey; value: string | undefined }> {
   const {
@@ -105,13 +97,9 @@ async function askSetting(
   } = context;
   const missing = [
     ...(start.key === undefined ? ['KEY'] : []),
-    ...(unset || start.value !== undefined ? [] : ['VALUE']),
+    ...(start.value === undefined ? ['VALUE'] : []),
   ];
-  if (missing.length > 0)
-    demand(
-      missing,
-      start.key === undefined ? undefined : `Give ${start.key.name} a value, or --unset.`,
-    );
+  if (missing.length > 0) demand(missing, start.key && `Give ${start.key.name} a value.`);
   const step = stepFor<Answers>();
   const choices = start.key === undefined ? await keyChoices(context) : [];
   const asked = await walk<Answers>(start, [
@@ -123,27 +111,23 @@ async function askSetting(
         default: before?.key,
       }),
     ),
-    step(
-      'value',
-      ({ key }) => {
-        const question = {
-          message: key?.name ?? '',
-          flag: 'VALUE',
-          default: key?.inProfile(settings.profile),
-        };
-        const parse = (text: string): string => {
-          key?.change(settings.profile, text);
-          return text;
-        };
-        return key?.choices === undefined
-          ? steps.parsed({ ...question, parse })
-          : steps.select({
-              ...question,
-              choices: key.choices.map((value) => ({ value, name: value })),
-            });
-      },
-      () => !unset,
-    ),
+    step('value', ({ key }) => {
+      const question = {
+        message: key?.name ?? '',
+        flag: 'VALUE',
+        default: key?.inProfile(settings.profile),
+      };
+      const parse = (text: string): string => {
+        key?.change(settings.profile, text);
+        return text;
+      };
+      return key?.choices === undefined
+        ? steps.parsed({ ...question, parse })
+        : steps.select({
+            ...question,
+            choices: key.choices.map((value) => ({ value, name: value })),
+          });
+    }),
   ]);
   if (asked === back) throw leftAtOnce(context, 'Nothing was changed');
   if (asked.key === undefined) throw new Error('The wizard ended, but no setting was chosen.');

@@ -43,7 +43,12 @@ export default {
     env: { LC_ALL: 'C.UTF-8' },
     setupFiles: ['test/support/seeds.ts'],
     // Commands in the process of a test run the code with mutants instead of a bundle.
-    provide: { runsAll: false, firstSeed: 1, commandLine: resolve(root, 'src/cli/run.ts') },
+    provide: {
+      runsAll: false,
+      firstSeed: 1,
+      commandLine: resolve(root, 'src/cli/run.ts'),
+      printedCommands: resolve(root, 'test/support/printed-commands.ts'),
+    },
     include: order.map((folder) => `test/${folder}/**/*.test.ts`),
     runner: resolve(import.meta.dirname, 'runner.mjs'),
     reporters: ['dot'],

@@ -10,6 +10,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** The URL of the bundled module that exports `runCli`. */
     readonly commandLine: string;
+    /** The URL of the bundled module that finds printed commands. */
+    readonly printedCommands: string;
   }
 }
 
@@ -35,6 +37,9 @@ export async function setup(project: TestProject): Promise<() => void> {
     outExtension: { '.js': '.mjs' },
     logLevel: 'error',
   });
-  project.provide('commandLine', pathToFileURL(join(outdir, 'run.mjs')).href);
+  const provide = (name: 'commandLine' | 'printedCommands', file: string): void =>
+    project.provide(name, pathToFileURL(join(outdir, file)).href);
+  provide('commandLine', 'run.mjs');
+  provide('printedCommands', 'printed-commands.mjs');
   return () => rmSync(outdir, { recursive: true, force: true });
 }

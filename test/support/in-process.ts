@@ -7,15 +7,24 @@ import packageJson from '../../package.json' with { type: 'json' };
 import type { Branch } from '../../src/cli/define.js';
 import type { Process } from '../../src/cli/process.js';
 import type { runCli as RunCli } from '../../src/cli/run.js';
-import type { checkPrinted as CheckPrinted } from './printed-commands.js';
+import { followPrinted, remember } from './followed-commands.js';
+import type { printedCommands as PrintedCommands } from './printed-commands.js';
 import { openScreen, type PtyRun } from './pty.js';
-import { environment, readTty, runOf, type Environment, type Run, type TtyRun } from './svcpay.js';
+import {
+  afterwards,
+  environment,
+  readTty,
+  runOf,
+  type Environment,
+  type Run,
+  type TtyRun,
+} from './svcpay.js';
 import { openTerminalHere } from './terminal-here.js';
 
 const bundle = inject('commandLine');
 const { runCli }: { readonly runCli: typeof RunCli } = await import(bundle);
-const { checkPrinted }: { readonly checkPrinted: typeof CheckPrinted } = await import(
-  new URL('printed-commands.mjs', bundle).href
+const { printedCommands }: { readonly printedCommands: typeof PrintedCommands } = await import(
+  inject('printedCommands')
 );
 
 export type Time = Pick<Process, 'now' | 'sleep' | 'elapsed'>;
@@ -56,15 +65,28 @@ export function quickTime(): Time {
 const busy = new Set<string>();
 
 /**
- * Runs a command to its end, and checks the commands that it prints as next steps. Two commands that use one journal at the same time need different
- * values of `owner`.
+ * Runs a command to its end, and checks the commands that it prints as next steps. Two commands that
+ * use one journal at the same time need different values of `owner`.
  */
 export async function svcpay(args: readonly string[], around: Here): Promise<Run> {
+  const run = await withoutCheck(args, around);
+  await checkPrinted(args, around, `${run.stdout}\n${run.stderr}`);
+  return run;
+}
+
+async function withoutCheck(args: readonly string[], around: Here): Promise<Run> {
   const [stdout, stderr] = [collect(), collect()];
   const input = Readable.from([Buffer.from(around.input ?? '')]);
   const exitCode = await inPipe(args, around, { input, stdout, stderr });
-  if (around.commands === undefined) await checkPrinted(stderr.text());
   return runOf({ exitCode, stdout: stdout.text(), stderr: stderr.text() });
+}
+
+/** Checks the printed commands, and runs them after the test. */
+async function checkPrinted(args: readonly string[], around: Here, output: string): Promise<void> {
+  if (around.commands !== undefined || /^(?:help|schema|--help|-h)$/m.test(args.join('\n'))) return;
+  await remember(args, around, await printedCommands(output));
+  const world = around.sandbox?.url ?? around.home;
+  afterwards.set(world, () => followPrinted(world, withoutCheck));
 }
 
 /** Starts a command that reads and writes streams until its input ends. */
@@ -106,7 +128,11 @@ export interface HereOnTerminal extends Here {
 export function svcpayTty(args: readonly string[], around: HereOnTerminal): TtyRun {
   const { onText, onEnd, ...run } = readTty();
   const { ended, ...terminal } = onTerminal(args, { rows: 50, ...around }, onText);
-  void ended.then(onEnd, (error: unknown) => {
+  const checked = async (exitCode: number): Promise<void> => {
+    await checkPrinted(args, around, run.text());
+    onEnd(exitCode);
+  };
+  void ended.then(checked).catch((error: unknown) => {
     onText(String(error));
     onEnd(-1);
   });
@@ -126,6 +152,7 @@ export function startOnScreen(args: readonly string[], around: HereOnTerminal): 
     },
     exit: ended.then(async (exitCode) => {
       await screen.drawn();
+      await checkPrinted(args, around, screen.screen().join('\n'));
       return exitCode;
     }),
   };

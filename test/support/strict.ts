@@ -6,7 +6,7 @@ import {
   type StrictService,
 } from '../conformance/strict-service.js';
 import { quickTime, svcpay, type Here } from './in-process.js';
-import { test as base, type Run } from './svcpay.js';
+import { afterwards, test as base, type Run } from './svcpay.js';
 
 export interface Strict {
   readonly service: StrictService;
@@ -29,6 +29,7 @@ export const test = base.extend<Fixtures>({
     const run: Strict['run'] = (args, at = 'home', around = {}) =>
       svcpay(args.split(' '), { home: home(at), sandbox: service, ...quickTime(), ...around });
     await use({ service, run, home });
+    await afterwards.get(service.url)?.();
     await service.stop();
   },
 });

@@ -281,17 +281,23 @@ interface Fixtures {
   readonly around: Environment & { readonly sandbox: Sandbox };
 }
 
+/** Checks after a test, each for the service at a URL or for the embedded sandbox of a home. */
+export const afterwards = new Map<string, () => Promise<void>>();
+
 export const test = base.extend<Fixtures>({
   home: async ({}, use) => {
     const home = mkdtempSync(join(tmpdir(), 'svcpay-test-'));
     await use(home);
+    await afterwards.get(home)?.();
     rmSync(home, { recursive: true, force: true });
   },
   sandboxOptions: { autoPay: 'off' },
-  sandbox: async ({ sandboxOptions }, use) => {
+  // Depends on `home`, which a check after the test still reads.
+  sandbox: async ({ sandboxOptions, home: _home }, use) => {
     const liveShapes = testedShapes?.split(',');
     const sandbox = await startCheckedSandbox({ liveShapes, ...sandboxOptions });
     await use(sandbox);
+    await afterwards.get(sandbox.url)?.();
     await sandbox.stop();
   },
   around: async ({ home, sandbox }, use) => {

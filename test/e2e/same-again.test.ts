@@ -81,6 +81,22 @@ describe('svcpay send after an equal payment that has completed', () => {
     expect(confirmations(around)).toBe(1);
   });
 
+  test('refuses at the submission if another process has paid since the person agreed to repeat', async ({
+    around,
+  }) => {
+    expect(await svcpay([...send, '--yes'], around)).toMatchObject({ exitCode: 0 });
+    const tty = svcpayTty(send, around);
+    await tty.waitFor(/You sent 1 300 sat to ada@example\.com/);
+    await tty.waitFor(/❯ ← Cancel/);
+    tty.type('\u001B[A\r');
+    await tty.waitFor('(y/N)');
+    expect(await startSvcpay([...send, '--yes'], around).ended).toMatchObject({ exitCode: 0 });
+    tty.type('y\r');
+    await tty.waitFor(/Not sent: you sent 1 300 sat to ada@example\.com .* ago/);
+    expect(await tty.ended).toBe(2);
+    expect(confirmations(around)).toBe(2);
+  });
+
   test('makes a second payment with --yes because scripts repeat payments on purpose', async ({
     around,
   }) => {

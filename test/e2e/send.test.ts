@@ -173,6 +173,21 @@ describe('svcpay send', () => {
     expect(again.stderr).toContain('Already paid, nothing was sent now');
   });
 
+  test('pays no invoice of a URI whose address it has paid', async ({ around }) => {
+    const invoice = await around.sandbox.invoice('1000sat');
+    const uri = `bitcoin:${bitcoin}?amount=0.00001&lightning=${invoice}`;
+    const paid = await svcpay(
+      ['send', uri, '--via', 'onchain', '--yes', '--no-wait', '--json'],
+      around,
+    );
+    expect(paid.json()).toMatchObject({ destReq: { method: 'on-chain' } });
+    for (const other of [uri, invoice, `lightning:${invoice.toUpperCase()}`])
+      await svcpay(['send', other, '--yes', '--no-wait'], around);
+    const refused = await svcpay(['send', invoice, '--ref', 'r-2', '--yes', '--json'], around);
+    expect(refused.error()).toMatchObject({ exitCode: 2, kind: 'already-paid' });
+    expect(around.sandbox.requests('PUT')).toHaveLength(1);
+  });
+
   test('accepts the amount "5 000 sat" as three arguments', async ({ around }) => {
     const run = await svcpay(
       ['send', 'bob@example.com', '5', '000', 'sat', '--yes', '--json'],

@@ -15,10 +15,10 @@ import { batchRow } from '../support/rows.js';
 const rowOf = (line: number): Row =>
   batchRow(line, lnurlOrder(`user${line}@pay.example`, parseAmount('1000sat')));
 
-function begun(lines: readonly number[], ceiling?: Ceiling, made = bench()) {
+function begun(lines: readonly number[], ceiling?: Ceiling, made = bench(), concurrency = 2) {
   const outcomes: Row[] = [];
   const options = {
-    concurrency: 2,
+    concurrency,
     stopOnError: false,
     wait: undefined,
     waitTimeout: 1_000,
@@ -68,6 +68,18 @@ test('runBatch stops at a row that would exceed the approved total', async () =>
   expect(paid).toHaveLength(2);
   expect(outcomes.map(({ failure }) => failure?.kind)).toContain('limit');
   expect(made.log.filter((line) => line.startsWith('PUT '))).toHaveLength(2);
+});
+
+test.for([
+  ['keeps the share of a row that ends in error, because its money may have moved', 'error', 1],
+  ['frees the share of a row that ends in failed, because no money moved', 'failed', 3],
+] as const)('runBatch %s', async ([, txnState, submitted]) => {
+  const made = bench();
+  made.confirms = () => txnState;
+  const forOneRow = new Ceiling([{ ccy: 'BTC', most: new Big('0.000015') }]);
+  const { ended } = begun([2, 3, 4], forOneRow, made, 1);
+  await ended;
+  expect(made.log.filter((line) => line.startsWith('PUT '))).toHaveLength(submitted);
 });
 
 test('runBatch reports a row as paid even if the journal cannot be read afterwards', async () => {

@@ -209,6 +209,8 @@ export function createModel(world: World, parameters: ServiceParameters): Model 
     if (expiry === undefined || expiry <= world.now())
       return json(401, { error: 'invalid token or token expired' });
     if (pathname.endsWith('/wallet/')) return wallets();
+    // Without a list of institutions, svcpay accepts the code of any institution.
+    if (pathname.includes('/fiat-institution/')) return json(200, { data: [] });
     if (pathname === '/api/v2/rate') return rates();
     if (pathname === transactionPath)
       return method === 'POST' ? create(body ?? '') : list(searchParams);

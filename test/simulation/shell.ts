@@ -111,7 +111,10 @@ export function openFolders(count: number): { homes: readonly Home[]; remove: ()
 export const printedCommands = (text: string): readonly (readonly string[])[] =>
   text
     .split('\n')
-    .flatMap((line) => /(?:^|: |\s)svcpay ((?:send|pay|swap|batch|tx) .*)$/.exec(line)?.[1] ?? [])
+    .flatMap(
+      (line) =>
+        /(?:^|: |\s)svcpay ((?:send|pay|swap|payout|batch|proposals|tx) .*)$/.exec(line)?.[1] ?? [],
+    )
     .map((command) => (command.match(/'(?:[^']|'\\'')*'|[^\s']+/g) ?? []).map(unquoted));
 
 const unquoted = (word: string): string =>

@@ -2,29 +2,21 @@
 // svcpay prints, and resume or resolve what is open. The audit counts payments per instruction.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bitcoinAddress, tronAddress } from '../support/destinations.js';
-import { baseRef, byItself, hasMoved, type Model } from './service-model.js';
-import type { ModelTransaction } from './service-quotes.js';
-import { openFolders, printedCommands, type Home, type Shell, type Typed } from './shell.js';
+import {
+  batchText,
+  drawAsked,
+  giveWords,
+  isRepeatable,
+  proposing,
+  rowsOf,
+  type Asked,
+} from './asked.js';
+import { hasMoved, type Model } from './service-model.js';
+import { openFolders, printedCommands, type Home, type Shell } from './shell.js';
 import { fair, type Sky } from './sky.js';
-import { invoice, type Some } from './wishes.js';
+import { auditTyped, type Given } from './typed-audit.js';
+import type { Some } from './wishes.js';
 import type { Chance, World } from './world.js';
-
-/** What a person asks for, once, however often the person types it. */
-interface Asked {
-  readonly name: string;
-  /** The ways to write the destination, the first as it reaches the service. */
-  readonly to: Some<string>;
-  readonly amount: string | undefined;
-  readonly more: readonly string[];
-  readonly ref: string | undefined;
-}
-
-/** A command with the instructions that it gives, or undefined if it can concern each. */
-interface Given extends Typed {
-  readonly gives: readonly Asked[] | undefined;
-  readonly isCalm: boolean;
-}
 
 interface Street {
   readonly world: World;
@@ -35,6 +27,8 @@ interface Street {
   readonly asked: Some<Asked>;
   /** The option that names the batch, in half of the schedules. */
   readonly batchName: readonly string[];
+  /** The ids of the proposals, which all homes read from one outbox. */
+  readonly proposals: Map<Asked, string>;
   readonly given: Given[];
   /** The instructions that a person repeated with `--retry`. */
   readonly retried: Set<Asked>;
@@ -58,12 +52,14 @@ export async function typeCommands(
     homes,
     asked: drawAsked(chance),
     batchName: chance.hits(0.5) ? ['--name', 'run-1'] : [],
+    proposals: new Map(),
     given: [],
     retried: new Set(),
   };
   const prepared = world
     .pause(0)
-    .then(() => Promise.all(homes.map((home) => prepare(home, street))));
+    .then(() => Promise.all(homes.map((home) => prepare(home, street))))
+    .then(() => propose(street));
   const people = 1 + chance.below(2);
   let running = people;
   const whenDone = async (): Promise<void> => {
@@ -79,33 +75,14 @@ export async function typeCommands(
   await world.run().catch(failed);
   if (running > 0) model.violations.push('a command hangs');
   remove();
-  return audit(street);
+  return auditTyped({
+    ...street,
+    isShared: false,
+    refOf: (one) => proposalReference(one, street) ?? one.ref,
+  });
 }
 
 const pickOf = <T>(list: readonly T[], chance: Chance): T => list[chance.below(list.length)]!;
-
-/** Draws up to three instructions; two of them may have one reference. */
-function drawAsked(chance: Chance): Some<Asked> {
-  const draw = (number: number): Asked => {
-    const sats = `${1_000 + number}sat`;
-    const user = `user${number}@pay.example`;
-    const [to, amount, ...more] = chance.pick<[Some<string>, string | undefined, ...string[]]>([
-      [[invoice(number).invoice], undefined],
-      [[user, `person${number}`], sats],
-      [[user, `person${number}`], `${number + 5}usd`, '--from', 'btc'],
-      [[bitcoinAddress(number)], sats],
-      [[bitcoinAddress(number)], 'all'],
-      [[tronAddress(number)], `${number + 2}usdt`],
-      [[tronAddress(number)], `${number + 2}usdt`, '--from', 'btc'],
-    ]);
-    const isOnce = amount === undefined;
-    const ref = isOnce && chance.hits(0.3) ? undefined : `ref-${chance.hits(0.2) ? 0 : number}`;
-    return { name: `asked-${number}`, to, amount, more, ref };
-  };
-  const asked: Some<Asked> = [draw(0)];
-  while (asked.length < 3 && chance.hits(0.6)) asked.push(draw(asked.length));
-  return asked;
-}
 
 const fileOf = ({ folder }: Home): string => join(folder, 'pay.csv');
 
@@ -113,22 +90,31 @@ const fileOf = ({ folder }: Home): string => join(folder, 'pay.csv');
 async function prepare(home: Home, street: Street): Promise<void> {
   const { asked } = street;
   mkdirSync(home.folder, { recursive: true });
-  const rows = rowsOf(asked).map(({ ref, to: [to], amount, more }) =>
-    [ref ?? '', to, amount ?? '', more[1] ?? ''].join(','),
-  );
-  writeFileSync(fileOf(home), ['ref,to,amount,from', ...rows, ''].join('\n'));
+  writeFileSync(fileOf(home), batchText(asked));
   for (const { to } of asked)
-    if (to[1] !== undefined) await run(['recipients', 'add', to[1], to[0]], [], home, street);
+    if (to[1] !== undefined) await run(['contacts', 'add', to[1], to[0]], [], home, street);
 }
 
-/** The instructions that a batch file can hold: no whole balance, no fiat, one per reference. */
-const rowsOf = (asked: readonly Asked[]): readonly Asked[] =>
-  asked.filter(
-    ({ amount, ref }, index) =>
-      amount !== 'all' &&
-      !amount?.endsWith('usd') &&
-      (ref === undefined || asked.findIndex((each) => each.ref === ref) === index),
-  );
+const outboxOf = ({ homes: [home] }: Street): readonly string[] => [
+  '--outbox',
+  join(home?.folder ?? '', '..', 'outbox'),
+];
+
+/** Proposes the instructions that the owner pays as proposals. */
+async function propose(street: Street): Promise<void> {
+  const [home] = street.homes;
+  for (const one of street.asked.filter(({ verb }) => verb === 'proposals')) {
+    if (home === undefined) return;
+    const typed = await run([...proposing(one), ...outboxOf(street), '-q'], [], home, street);
+    const [, id] = /^([0-9a-f]{64})$/m.exec(typed.printed) ?? [];
+    if (id !== undefined) street.proposals.set(one, id);
+  }
+}
+
+function proposalReference(one: Asked, { proposals }: Street): string | undefined {
+  const id = proposals.get(one);
+  return id === undefined ? undefined : `proposal:${id}`;
+}
 
 async function run(
   words: readonly string[],
@@ -148,12 +134,6 @@ async function run(
   return typed;
 }
 
-function giveWords({ to, amount, more, ref }: Asked, chance: Chance): string[] {
-  const destination = chance.hits(0.2) ? (to[1] ?? to[0]) : to[0];
-  const words = amount === undefined ? [destination] : [destination, amount];
-  return ['send', ...words, ...more, ...(ref === undefined ? [] : ['--ref', ref]), '--yes'];
-}
-
 const manner = (chance: Chance): readonly string[] =>
   chance.pick<readonly string[]>([
     [],
@@ -164,10 +144,18 @@ const manner = (chance: Chance): readonly string[] =>
     ['--retry'],
   ]);
 
-async function give(one: Asked, home: Home, street: Street): Promise<Given> {
-  const { chance } = street.world;
-  const how = street.sky.isCalm ? [] : manner(chance);
-  return run([...giveWords(one, chance), ...how], [one], home, street);
+async function give(
+  one: Asked,
+  home: Home,
+  street: Street,
+  how = street.sky.isCalm ? [] : manner(street.world.chance),
+): Promise<Given> {
+  const words = giveWords(one, street.world.chance, street.proposals.get(one));
+  const isProposal = one.verb === 'proposals';
+  const more = isProposal
+    ? [...outboxOf(street), ...how.filter((word) => word !== '--retry')]
+    : how;
+  return run([...words, ...more], [one], home, street);
 }
 
 function batch(home: Home, street: Street, file = fileOf(home)): Promise<Given> {
@@ -222,96 +210,8 @@ async function clearUp(street: Street): Promise<void> {
       await run(['tx', 'resolve', txn.txnId, answer, '--note', 'asked', '--yes'], [], home, street);
     }
   for (const home of homes)
-    for (const one of asked)
-      if (one.ref !== undefined || one.amount === undefined)
-        await run([...giveWords(one, world.chance), '--retry'], [one], home, street);
+    for (const one of asked) if (isRepeatable(one)) await give(one, home, street, ['--retry']);
   await rest();
   for (const home of homes)
-    for (const one of asked)
-      if (one.ref !== undefined || one.amount === undefined) await give(one, home, street);
-}
-
-/** The exit codes that promise that this command moved no money. */
-const nothingMoved: ReadonlySet<number> = new Set([2, 9, 75, 130]);
-const ofOnePayment: ReadonlySet<number> = new Set([3, 4, 5, 6, 7]);
-/** The exit codes that a run may not end with if an earlier run may have moved money. */
-const onlyIfNew: ReadonlySet<number> = new Set([4, 75, 130]);
-const misunderstood = /unknown (?:option|command)|too many|takes no|is not a command|missing/i;
-
-function audit({ model, asked, given, retried }: Street): string[] {
-  const moved = model.transactions.filter(hasMoved);
-  const askedBy = (txn: ModelTransaction): Asked | undefined =>
-    asked.find(({ to: [to] }) => Object.values(txn.asked.destReq.reqDetails ?? {}).includes(to));
-  const homeOf = new Map(given.map(({ process, home }) => [process, home]));
-  const { saysExpiredTooEarly, waitingOutlivesExpiry } = model.parameters;
-  const mayRepeat = saysExpiredTooEarly || waitingOutlivesExpiry;
-  const { refusing, making, failing, beginning, readLagMs, listLagMs } = model.parameters;
-  const { quoteLifeMs, confirmationWaitsMs, lapsesByItself, showsRates } = model.parameters;
-  const isKind =
-    refusing + making + failing + beginning + readLagMs + listLagMs + confirmationWaitsMs === 0 &&
-    quoteLifeMs >= 10_000 &&
-    lapsesByItself &&
-    showsRates &&
-    !mayRepeat;
-  /** Whether a repetition of the instruction after the faults must find or make the payment. */
-  const mustEnd = (one: Asked): boolean =>
-    isKind && asked.every((each) => each === one || each.ref !== one.ref);
-  const twice = asked.flatMap((one) => {
-    const payments = moved.filter((txn) => askedBy(txn) === one);
-    return payments.length < 2 || (mayRepeat && retried.has(one))
-      ? []
-      : [`${one.name} was asked for once, and paid ${payments.length} times`];
-  });
-  const others = moved.flatMap((txn) => {
-    const one = askedBy(txn);
-    if (one === undefined) return [`nobody asked for ${txn.txnId}`];
-    const isNamed = one.ref === undefined || baseRef(txn.extRefId) === one.ref;
-    return isNamed ? [] : [`${txn.txnId} has the reference ${txn.extRefId}, not ${one.ref}`];
-  });
-  const shared = moved.flatMap((txn, index) =>
-    moved
-      .slice(0, index)
-      .filter((other) => baseRef(other.extRefId) === baseRef(txn.extRefId))
-      .filter((other) => askedBy(other) !== askedBy(txn))
-      .map((other) => `${other.txnId} and ${txn.txnId} were paid under one reference`),
-  );
-  const untrue = given.flatMap((each) => untrueOf(each).map((why) => `${each.process} ${why}`));
-
-  function untrueOf({
-    exitCode,
-    process,
-    gives,
-    words,
-    printed,
-    startedAt,
-    home,
-    isCalm,
-  }: Given): string[] {
-    if (exitCode === undefined) return [];
-    const [only, ...more] = gives ?? [];
-    const isOne = only !== undefined && more.length === 0 && words[0] === 'send';
-    const own = moved.filter(({ movedBy }) => movedBy === process);
-    const earlier = moved.filter(
-      (txn) =>
-        askedBy(txn) === only &&
-        (txn.submittedAt ?? Infinity) < startedAt &&
-        txn.movedBy !== byItself &&
-        homeOf.get(txn.movedBy ?? '') === home,
-    );
-    const found: string[] = [];
-    if (exitCode === 1) found.push(`ended unexpectedly: ${printed}`);
-    if (exitCode === 2 && misunderstood.test(printed)) found.push(`was not understood: ${printed}`);
-    if (own[0] && (nothingMoved.has(exitCode) || (isOne && ofOnePayment.has(exitCode))))
-      found.push(`ended with ${exitCode}, but moved ${own[0].txnId}`);
-    if (isOne && onlyIfNew.has(exitCode) && earlier[0])
-      found.push(`ended with ${exitCode}, but ${earlier[0].txnId} had moved`);
-    const isPaid = model.transactions.some(
-      (txn) => askedBy(txn) === only && (txn.state === 'completed' || txn.confirmedBy.size > 0),
-    );
-    if (isOne && exitCode === 0 && !isPaid) found.push('ended with 0, but nothing was paid');
-    if (isOne && exitCode !== 0 && isCalm && mustEnd(only))
-      found.push(`ended with ${exitCode} after the faults had stopped: ${printed}`);
-    return found;
-  }
-  return [...model.violations, ...twice, ...others, ...shared, ...untrue];
+    for (const one of asked) if (isRepeatable(one)) await give(one, home, street);
 }

@@ -76,7 +76,7 @@ test.for([
 ] as const)('runBatch %s', async ([, txnState, submitted]) => {
   const made = bench();
   made.confirms = () => txnState;
-  const forOneRow = new Ceiling([{ ccy: 'BTC', most: new Big('0.000015') }]);
+  const forOneRow = new Ceiling([{ ccy: 'BTC', value: new Big('0.000015') }]);
   const { ended } = begun([2, 3, 4], forOneRow, made, 1);
   await ended;
   expect(made.log.filter((line) => line.startsWith('PUT '))).toHaveLength(submitted);

@@ -145,7 +145,8 @@ async function nameFor(
   const which =
     stale.length === rows.length
       ? 'every row was'
-      : `${counted(stale.length, 'row')} without a reference ${stale.length === 1 ? 'was' : 'were'}`;
+      : `${counted(stale.length, 'row')} without a reference ` +
+        (stale.length === 1 ? 'was' : 'were');
   // The suggested name of the run is today's date, because a month may have several weekly runs.
   const suggested = today(now());
   if (!needsYes) {

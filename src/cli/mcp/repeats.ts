@@ -3,6 +3,7 @@
 import { Failure } from '../../formats/failure.js';
 import { decisive, status } from '../../store/journal/payment.js';
 import type { Repeats } from '../../wallet/payment/contract.js';
+import { concerned } from '../../wallet/payment/outcomes.js';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -19,8 +20,8 @@ export const repeatsOf = (differentFrom: string, isAgreed = false): Repeats => (
     const isNamed = [ref, ...attempts.map(({ txnId }) => txnId)].includes(differentFrom);
     const isUnknown = ['unknown', 'error'].includes(status(payment));
     if ((isNamed || isAgreed) && !isUnknown) return 'another';
-    const { txnId } = decisive(payment);
-    const name = txnId ?? ref;
+    const attempt = decisive(payment);
+    const name = attempt.txnId ?? ref;
     const advice = isUnknown
       ? 'Its outcome must be known before the same payment can be made again. To see it'
       : `For a different payment, set differentFrom to ${name}. To see the earlier payment`;
@@ -31,7 +32,7 @@ export const repeatsOf = (differentFrom: string, isAgreed = false): Repeats => (
         `as ${ref} (${name}).`,
       {
         money: 'Not sent',
-        txnId: txnId ?? undefined,
+        ...concerned(payment, attempt),
         hint: `For the same purpose, use the ref ${ref}. ${advice}`,
         next: { do: 'show', id: name },
       },

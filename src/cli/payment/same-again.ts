@@ -6,6 +6,7 @@ import { relativeTime } from '../../terminal/time.js';
 import { instructionOf } from '../../wallet/instruction/instruction.js';
 import { amountAsked, payeeInWords } from '../../wallet/instruction/words.js';
 import type { EarlierPayment } from '../../wallet/instruction/same-again.js';
+import { concerned } from '../../wallet/payment/outcomes.js';
 import type { Context } from '../context.js';
 
 const unknown = 'The outcome of the earlier payment is not known yet.';
@@ -39,6 +40,7 @@ export async function askAgain(
       money: 'Not sent',
       hint: 'To send the same amount again, add --again. To follow the earlier payment',
       next: { do: 'resume', id: decisive(payment).txnId ?? payment.ref },
+      ...concerned(payment, decisive(payment)),
     });
   }
   out.say(`  You ${sentence}`);

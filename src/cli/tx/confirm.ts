@@ -10,6 +10,7 @@ import { transactionKind } from '../../terminal/views/transaction-view.js';
 import { directionOf } from '../../wallet/transaction/direction.js';
 import { confirmReceive } from '../../wallet/receive/request.js';
 import { concernedBy, journalFirst } from '../../wallet/payment/journal-first.js';
+import { transactionConcerned } from '../../wallet/transaction/read.js';
 import { confirmQuote } from '../../wallet/payment/confirm-quote.js';
 import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
 import type { Context } from '../context.js';
@@ -75,6 +76,7 @@ async function confirm({ id: named, ...given }: Given, context: Context): Promis
     if (agent?.admit !== undefined)
       throw new Failure('usage', `transaction ${id} receives money and cannot be paid.`, {
         money: 'Not sent',
+        ...transactionConcerned(txn),
       });
     const asked = isQuoted(txn.txnState) ? await confirmReceive(txn, { ...context, service }) : txn;
     return { txn: asked, receipt: receiptView({ now: service.serviceNow() }) };
@@ -95,13 +97,11 @@ async function confirm({ id: named, ...given }: Given, context: Context): Promis
   return { txn: paid };
 }
 
-const lapsedQuote = ({ txnId, txnState, extRefId }: Transaction): Failure =>
-  new Failure('payment-failed', `this quote is ${sendWord(txnState)}. Request a new quote.`, {
+const lapsedQuote = (txn: Transaction): Failure =>
+  new Failure('payment-failed', `this quote is ${sendWord(txn.txnState)}. Request a new quote.`, {
     money: 'Nothing moved',
-    next: { do: 'show', id: txnId },
-    ref: extRefId ?? undefined,
-    txnId,
-    txnState,
+    next: { do: 'show', id: txn.txnId },
+    ...transactionConcerned(txn),
   });
 
 function aboutQuote(txn: Transaction): Presentation {

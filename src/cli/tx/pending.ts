@@ -105,5 +105,6 @@ function overdueFailure(
     next: { do: 'resume', id: first.ref },
     ref: first.ref,
     txnId: first.txnId ?? undefined,
+    txnState: first.txnState ?? undefined,
   });
 }

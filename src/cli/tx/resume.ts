@@ -21,7 +21,7 @@ import {
 } from '../../wallet/payment/resume-all.js';
 import { ownReference, paymentName } from '../../formats/text.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
-import { waitUntilFinal } from '../../wallet/transaction/read.js';
+import { transactionConcerned, waitUntilFinal } from '../../wallet/transaction/read.js';
 import { demandOwner } from '../budget/owner-only.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
@@ -341,10 +341,15 @@ async function followElsewhere(
   return { txn: ended, receipt: receiptView({ now: service.serviceNow() }) };
 }
 
-function notOpen({ txnId, txnState }: Transaction): Failure {
+function notOpen(txn: Transaction): Failure {
+  const { txnId, txnState } = txn;
   return new Failure(
     'usage',
     `transaction ${txnId} is ${txnState}, and this home has no unfinished payment for it.`,
-    { money: 'Not sent', next: { do: isQuoted(txnState) ? 'confirm' : 'show', id: txnId }, txnId },
+    {
+      money: 'Not sent',
+      next: { do: isQuoted(txnState) ? 'confirm' : 'show', id: txnId },
+      ...transactionConcerned(txn),
+    },
   );
 }

@@ -7,6 +7,7 @@ import { LostClaim, type Claim, type Journal } from '../../store/journal/journal
 import { latest, mayHaveMoved, type Payment } from '../../store/journal/payment.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
 import { unresolvedTransaction } from './outcomes.js';
+import { transactionConcerned } from '../transaction/read.js';
 
 export interface CancelDeps {
   readonly service: {
@@ -111,23 +112,24 @@ const isBusy = (txnId: string | null): Failure =>
     txnId: txnId ?? undefined,
   });
 
-function tooLate({ txnId, txnState }: Transaction): Failure {
+function tooLate(txn: Transaction): Failure {
+  const { txnId, txnState } = txn;
   return new Failure(
     'refused',
     `Not cancelled: this transaction is ${txnState}, and only a quote can be cancelled.`,
     {
       next: { do: 'show', id: txnId },
-      txnId,
+      ...transactionConcerned(txn),
     },
   );
 }
 
-function expiresByItself({ txnId, sourceReq }: Transaction, cause: CancelNotOffered): Failure {
-  const { expiresAt } = sourceReq;
+function expiresByItself(txn: Transaction, cause: CancelNotOffered): Failure {
+  const { expiresAt } = txn.sourceReq;
   const when = expiresAt == null ? 'soon' : `at ${new Date(expiresAt).toISOString()}`;
   return new Failure(
     'refused',
     `the service cannot cancel quotes. This quote expires unconfirmed ${when}.`,
-    { money: 'Nothing moved', status: cause.status, txnId, cause },
+    { money: 'Nothing moved', status: cause.status, ...transactionConcerned(txn), cause },
   );
 }

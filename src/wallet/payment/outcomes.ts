@@ -10,6 +10,7 @@ import { hasLapsed, isFinal } from '../../formats/states.js';
 import { instructionOf, type Instruction } from '../instruction/instruction.js';
 import { commandOf } from '../instruction/print.js';
 import { bothInWords, inWords } from '../instruction/words.js';
+import { transactionConcerned } from '../transaction/read.js';
 import {
   decisive,
   latest,
@@ -31,7 +32,8 @@ export const interrupted = (): Failure =>
  */
 export function differentPayment(payment: Payment, asked?: Instruction): Failure {
   const { ref } = payment;
-  const { txnId } = latest(payment);
+  const attempt = latest(payment);
+  const { txnId } = attempt;
   const stored = instructionOf(payment);
   const [earlier, now] = bothInWords(stored, asked ?? stored);
   return notSent(
@@ -39,7 +41,7 @@ export function differentPayment(payment: Payment, asked?: Instruction): Failure
       `${asked === undefined ? '' : `, and this is ${now}`}`,
     {
       next: txnId === null ? { do: 'see-open-payments' } : { do: 'show', id: txnId },
-      txnId: txnId ?? undefined,
+      ...concerned(payment, attempt),
     },
   );
 }
@@ -53,7 +55,7 @@ export const differentTransaction = (payment: Payment, txnId: string): Failure =
     'usage',
     `at the service, the reference ${payment.ref} belongs to transaction ${txnId}, ` +
       `which is not ${inWords(instructionOf(payment))}.`,
-    { money: 'Not sent', next: { do: 'show', id: txnId }, txnId },
+    { money: 'Not sent', next: { do: 'show', id: txnId }, ref: payment.ref, txnId },
   );
 
 /** The refusal if another payment with this idempotency key was submitted or paid. */
@@ -142,7 +144,7 @@ export const unresolved = (ref: string, { txnId, txnState }: Reported): Failure 
       money: unknown,
       hint: 'Ask the service whether the payment was made. If it was not made, try again',
       next: { do: 'retry', id: paymentName(ref, txnId) },
-      txnId: txnId ?? undefined,
+      ...concerned({ ref }, { txnId, txnState }),
     },
   );
 
@@ -168,7 +170,7 @@ export function unresolvedTransaction(
       money: unknown,
       hint: 'Ask the service whether this attempt moved money. To follow the payment',
       next: { do: 'resume', id: paymentName(payment.ref, txnId) },
-      txnId,
+      ...concerned(payment, { txnId, txnState }),
     },
   );
 }
@@ -177,12 +179,12 @@ export function unresolvedTransaction(
  * The failure if the service answered the create request with a started transaction that differs
  * from the order.
  */
-export const notOrdered = ({ txnId, txnState }: Transaction): Failure =>
+export const notOrdered = (txn: Transaction): Failure =>
   new Failure(
     'outcome-unknown',
-    `the service answered the request for a quote with transaction ${txnId} ` +
-      `(${txnState}), which differs from the order.`,
-    { money: unknown, next: { do: 'show', id: txnId }, txnId },
+    `the service answered the request for a quote with transaction ${txn.txnId} ` +
+      `(${txn.txnState}), which differs from the order.`,
+    { money: unknown, next: { do: 'show', id: txn.txnId }, ...transactionConcerned(txn) },
   );
 
 /**
@@ -338,7 +340,7 @@ export function unreadable(payment: Payment, cause: unknown): Failure {
   return new Failure('pending', `${what} cannot be read now: ${messageOf(cause)}`, {
     money: isPaid ? `Paid earlier ${namedText(ref, txnId)}` : unknown,
     next: { do: isPaid ? 'show' : 'resume', id: txnId ?? ref },
-    txnId: txnId ?? undefined,
+    ...concerned(payment, attempt),
     cause,
   });
 }
@@ -393,7 +395,7 @@ export function isAbandoned(payment: Payment): Failure {
     money: 'Not sent',
     hint: 'To pay after all',
     next: commandOf(instructionOf(payment), payment.ref, payment.terms),
-    txnId: txnId ?? undefined,
+    ...concerned(payment, latest(payment)),
   });
 }
 
@@ -442,7 +444,7 @@ export function truthful(payment: Payment, failure: Failure): Failure {
   return new Failure(isUnresolved ? 'outcome-unknown' : 'pending', why, {
     money: unknown,
     next,
-    txnId: earlier.txnId ?? undefined,
+    ...concerned(payment, earlier),
     cause: failure,
   });
 }
@@ -453,12 +455,13 @@ export function truthful(payment: Payment, failure: Failure): Failure {
  */
 export function journalLost(payment: Payment, cause: unknown): unknown {
   if (!(cause instanceof Failure) || !mayHavePaid(payment)) return cause;
-  const { txnId, txnState } = decisive(payment);
+  const attempt = decisive(payment);
+  const { txnId, txnState } = attempt;
   const last = txnState === null ? '' : `, last reported as ${txnState}`;
   return new Failure('pending', `the payment was submitted${last}. ${cause.message}`, {
     money: unknown,
     next: { do: 'resume', id: txnId ?? payment.ref },
-    txnId: txnId ?? undefined,
+    ...concerned(payment, attempt),
     cause,
   });
 }

@@ -439,7 +439,7 @@ function leaveTo(
   throw new Failure(kind, `another process is working on ${payment.ref}, and ${why}`, {
     money: kind === 'pending' ? 'Outcome unknown' : 'Nothing moved here',
     next: { do: 'resume', id: txnId ?? payment.ref },
-    txnId: txnId ?? undefined,
+    ...concerned(payment, latest(payment)),
     cause,
   });
 }

@@ -14,6 +14,7 @@ import {
 import { NoAnswer, ServiceError } from '../../api/errors.js';
 import { methodProperties, type Pace } from '../../formats/rails.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
+import { attemptNamed } from '../../store/journal/payment.js';
 
 export interface ReadService {
   transaction(txnId: string): Promise<Transaction>;
@@ -169,14 +170,20 @@ const isPermanent = (error: Failure): boolean =>
   (error.kind === 'authentication' || error.kind === 'not-found') &&
   !(error instanceof ServiceError && !error.isOwnRefusal);
 
+/** The payment and the transaction that a failure about a transaction concerns. */
+export const transactionConcerned = ({ extRefId, txnId, txnState }: Transaction) => ({
+  ref: extRefId == null ? undefined : attemptNamed(extRefId)[0],
+  txnId,
+  txnState,
+});
+
 function stillGoing(txn: Transaction, { goOn = 'watch' }: WaitOptions, cause?: Failure): Failure {
-  const { txnId } = txn;
   const unread =
     cause === undefined ? '' : `the transaction's state cannot be read now: ${cause.message}`;
   return new Failure('pending', unread, {
     money: progressText(txn),
-    next: { do: goOn, id: txnId },
-    txnId,
+    next: { do: goOn, id: txn.txnId },
+    ...transactionConcerned(txn),
     cause,
   });
 }

@@ -115,3 +115,21 @@ const sentences: readonly (readonly [failure: unknown, kind: string, sentence: s
 test.for(sentences)('outcomes: $2', ([failure, kind, message]) => {
   expect(failure).toMatchObject({ kind, message });
 });
+
+test.for([
+  ['alreadyPaid', outcomes.alreadyPaid(paid)],
+  ['differentPayment', outcomes.differentPayment(paid)],
+  ['unresolvedTransaction', outcomes.unresolvedTransaction(retried, txn('t1', 'expired'))],
+  ['ended', outcomes.ended('R', attempt(1, 'failed', 'failed'), true)],
+  ['unreadable', outcomes.unreadable(inFlight, down)],
+  ['isAbandoned', outcomes.isAbandoned(paymentOf(attempt(1, 'lapsed', 'expired')))],
+  ['journalLost', outcomes.journalLost(submitting, down)],
+  ['truthful', outcomes.truthful(retried, down)],
+  ['notOrdered', outcomes.notOrdered({ ...txn('t1', 'srccreated'), extRefId: 'R~2' })],
+] as const)('outcomes: %s names the reference, the transaction and its state', ([, failure]) => {
+  expect(failure).toMatchObject({
+    ref: 'R',
+    txnId: 't1',
+    txnState: expect.stringMatching(/^\w+$/),
+  });
+});

@@ -1,17 +1,26 @@
 // Tests svcpay receive: on-chain requests, QR codes at a terminal, and permanent addresses.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { svcpay, svcpayTty } from '../support/in-process.js';
 import { scan, scanned, sextantPixelsOf } from '../support/scanner.js';
 import { svcpayTty as startedTty, test } from '../support/svcpay.js';
 import { comesIn } from '../support/shapes.js';
+import { until } from '../support/until.js';
 
-test('ends if the terminal closes while svcpay waits for a payment', async ({ around }) => {
-  const tty = startedTty(['receive', 'lightning', '1000sat'], around);
+test('ends after --wait-timeout if the terminal is gone and nothing else interrupts the wait', async ({
+  around,
+  home,
+}) => {
+  const end = join(home, 'end');
+  // In a session of its own and without the terminal as its input, svcpay hears of the closed
+  // terminal only when a write fails.
+  const job = `setsid -f sh -c '"$@" < /dev/null; echo $? > "$0"' '${end}' "$@"; sleep 60`;
+  const command = ['receive', 'lightning', '1000sat', '--wait', '--wait-timeout', '3s'];
+  const tty = startedTty(command, { ...around, job });
   await tty.waitFor('Waiting for the payment');
   tty.close();
-  expect(await tty.ended).toBe(8);
+  await until(() => existsSync(end) && readFileSync(end, 'utf8') === '8\n');
 });
 
 describe('svcpay receive onchain', () => {

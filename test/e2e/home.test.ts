@@ -29,7 +29,7 @@ describe('the overview of svcpay', { timeout: 60_000 }, () => {
       tty.type(`${down}${down}${down}${down}${enter}`);
       await tty.waitFor(/\? History[^]*↑ \S.* −2 500 sat +lightning +confirmed/);
       tty.type(enter);
-      await tty.waitFor(/History · 1 of \d+[^]*Lightning send +confirmed[^]*esc list/);
+      await tty.waitFor(/History · 1 of \d+[^]*Lightning send +confirmed[^]*esc back/);
       tty.type(escape);
       await tty.waitFor(/\? History \(type/);
       tty.type(escape);

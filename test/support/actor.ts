@@ -32,16 +32,18 @@ export function actor(script: Script) {
     flag,
     choices: listed,
     always = [],
+    shortcut,
     over,
   }: {
     flag: string;
     choices: readonly Choice<T>[];
     always?: readonly Choice<T>[];
+    shortcut?: Choice<T> | undefined;
     over?: LinesAbove | undefined;
   }): Promise<T | Back> => {
     const answer = next(flag, over);
     if (answer === '<') return back;
-    const choices = [...listed, ...always];
+    const choices = [...listed, ...always, ...(shortcut === undefined ? [] : [shortcut])];
     const chosen = choices.find(({ name }) => name.toLowerCase().includes(answer.toLowerCase()));
     if (chosen === undefined)
       throw new Error(

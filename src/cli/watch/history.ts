@@ -18,18 +18,21 @@ import { createdText, pick, type Picked, type Place } from '../tx/pick.js';
 /**
  * Shows the list, and the receipts that the person opens. Resolves with the exit code of the last
  * payment when the person leaves the list.
+ * @param first the transaction whose story the screen shows instead of the list
  */
-export async function showHistory(context: Context): Promise<number> {
+export async function showHistory(context: Context, first?: Picked): Promise<number> {
   const { signal, terminal } = context;
   const show = terminal.isDumb || !terminal.stdoutIsTty ? printReceipt : showReceipts;
   let code = 0;
+  let opened = first;
   for (let place: Place = { page: 1 }; ;) {
-    const picked = await pick('History', [], place, context);
+    const picked = opened ?? (await pick('History', [], place, context));
     if (picked === back || signal.aborted) return code;
-    const left = await show(picked, context);
+    const left = await show(picked, opened === undefined ? 'receipt' : 'story', context);
     place = left.searches === true ? await askSearch(left, context) : left;
     if (left.again !== undefined) code = await repeat(left.again, context);
-    if (signal.aborted) return code;
+    if (signal.aborted || (opened !== undefined && left.searches !== true)) return code;
+    opened = undefined;
   }
 }
 
@@ -75,12 +78,12 @@ interface Shown {
 }
 
 /** Shows receipts until a key returns to the list. Arrows show the receipts of the other rows. */
-async function showReceipts(picked: Picked, context: Context): Promise<Left> {
+async function showReceipts(picked: Picked, first: Part, context: Context): Promise<Left> {
   const { terminal, signal } = context;
   const { rows } = picked;
   let shown: Shown = {
     index: rows.findIndex(({ txnId }) => txnId === picked.txnId),
-    part: 'receipt',
+    part: first,
     opened: undefined,
     remark: 'Reading …',
   };
@@ -129,7 +132,7 @@ async function showReceipts(picked: Picked, context: Context): Promise<Left> {
           return screen.open;
         },
       });
-      void read(shown.index, 'receipt');
+      void read(shown.index, first);
     });
   } finally {
     release();
@@ -153,12 +156,12 @@ function linesOf(
   const title = txn === undefined ? head : [...head, lineKind(txn), createdText(txn).slice(0, 16)];
   const keys = [
     ...(opened?.again === undefined ? [] : ['a pay again']),
-    part === 'details' ? 'd fewer details' : 'd all details',
+    part === 'details' ? 'd fewer details' : 'd details',
     part === 'story' ? 's receipt' : 's story',
     'c copy id',
     '↑↓ next',
-    '/ search all',
-    'esc list',
+    '/ search',
+    'esc back',
   ].join(' · ');
   const below = [
     ...(remark === '' ? [] : ['', ...wrap(remark, columns - 3).map((line) => `  ${line}`)]),
@@ -175,9 +178,9 @@ function linesOf(
 }
 
 /** Prints a receipt where the screen cannot be redrawn, and asks for the next step. */
-async function printReceipt(picked: Picked, context: Context): Promise<Left> {
+async function printReceipt(picked: Picked, first: Part, context: Context): Promise<Left> {
   const { argv, ask, runLine } = context;
-  await runLine([...argv, 'tx', 'get', picked.txnId]);
+  await runLine([...argv, 'tx', first === 'story' ? 'explain' : 'get', picked.txnId]);
   const { again } = await open(picked.txnId, 'receipt', context);
   if (again === undefined) return picked;
   const chosen = await ask.steps.select<Instruction | Back>({

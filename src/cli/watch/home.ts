@@ -1,5 +1,6 @@
 // Shows the home screen if a person runs `svcpay` without a command at a terminal: balances,
 // unfinished payments and a menu.
+import type { ListedTransaction } from '../../api/types.js';
 import { exitCodes, Failure } from '../../formats/failure.js';
 import { back, type Ask, type Back, type LinesAbove } from '../../terminal/ask/ask.js';
 import {
@@ -18,6 +19,7 @@ import { Ended } from '../exit-with.js';
 import { asOfText, openStates, pendingPayment, refreshOpen } from '../tx/open-payments.js';
 import { asTransaction, isNotReached, offlineList, lastCheckedText } from '../tx/offline-list.js';
 import { recipientsOf } from '../tx/local-facts.js';
+import type { Picked } from '../tx/pick.js';
 import { whereaboutsOf } from '../login/whereabouts.js';
 import { showHistory } from './history.js';
 import { readWorth } from './worth.js';
@@ -40,11 +42,17 @@ export const home = defineCommand({
         ask: ask.steps,
         isPending,
         isReached: more.notReached === undefined,
+        hasStory: overview.recent.length + overview.pending.length > 0,
         above: (canvas) => homeLines(overview, more, canvas),
       });
       if (words === back) return;
       if (words === again) continue;
-      const code = words === history ? await showHistory(context) : await follow(words, context);
+      const code =
+        words === history
+          ? await showHistory(context)
+          : words === story
+            ? await showHistory(context, storyOf(overview))
+            : await follow(words, context);
       // Ctrl-C in a command that the home screen runs ends the home screen too.
       if (code === exitCodes.interrupted || signal.aborted) throw new Ended(code);
     }
@@ -224,6 +232,17 @@ const history: Words = ['tx', 'list'];
 /** The choice "Try again", which reloads the home screen. */
 const again: Words = [];
 
+/** The choice that shows the story of the latest payment. */
+const story: Words = ['tx', 'explain'];
+
+/** The transactions of the home screen, newest last, with the latest payment chosen. */
+function storyOf({ recent, pending }: Home): Picked {
+  const rows = [...recent.toReversed(), ...pending];
+  const isOut = ({ sourceReq }: ListedTransaction): boolean => sourceReq.method === 'servicepay';
+  const { txnId = '' } = rows.findLast(isOut) ?? rows.at(-1) ?? {};
+  return { txnId, rows, newer: 0, total: null, page: 1 };
+}
+
 interface MenuDeps {
   readonly ask: Ask['steps'];
   readonly above: LinesAbove;
@@ -232,6 +251,7 @@ interface MenuDeps {
    * "Try again".
    */
   readonly isReached: boolean;
+  readonly hasStory: boolean;
   /** Whether the home has a payment that `tx resume` can continue. */
   readonly isPending: boolean;
 }
@@ -252,7 +272,13 @@ const entries: readonly {
 /**
  * Asks for the next command. Resolves with the words of the chosen command line, or with `back`.
  */
-export function askWhatNext({ ask, isPending, isReached, above }: MenuDeps): Promise<Words | Back> {
+export function askWhatNext({
+  ask,
+  isPending,
+  isReached,
+  hasStory,
+  above,
+}: MenuDeps): Promise<Words | Back> {
   const offered = entries.filter(({ onlyPending }) => onlyPending !== true || isPending);
   const choices = [...(isReached ? [] : [{ name: 'Try again', words: again }]), ...offered].map(
     ({ name, words }) => ({ value: words, name }),
@@ -262,6 +288,7 @@ export function askWhatNext({ ask, isPending, isReached, above }: MenuDeps): Pro
     flag: 'COMMAND',
     choices,
     backName: 'Leave',
+    shortcut: hasStory ? { key: 'e', name: "Last payment's story", value: story } : undefined,
     above,
   });
 }

@@ -104,11 +104,12 @@ async function untilValid(
  * Asks for a choice. The person replies with the number of a choice, or with words from its name.
  */
 async function select<T>(
-  { message, choices: listed, always = [], typed, over, backName, ...question }: SelectQuestion<T>,
+  { message, typed, over, backName, ...question }: SelectQuestion<T>,
   { ask, say, showOver }: Lines,
 ): Promise<T | Back> {
   showOver(over);
-  const choices = [...listed, ...always];
+  const { always = [], shortcut } = question;
+  const choices = [...question.choices, ...always, ...(shortcut === undefined ? [] : [shortcut])];
   let offered: readonly Choice<T>[] = question.startsEmpty === true ? [] : choices;
   for (;;) {
     for (const choice of offered) {

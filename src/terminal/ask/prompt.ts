@@ -37,6 +37,12 @@ export interface PromptBehaviour {
   readonly onSuspend?: () => void;
 }
 
+/** A key that answers a prompt. */
+interface KeyAnswer<T> {
+  readonly key: string;
+  readonly value: T;
+}
+
 /** The abort reason for a prompt that svcpay redraws after a change of the window size. */
 const resized = Symbol('resized');
 
@@ -47,7 +53,7 @@ const resized = Symbol('resized');
 export async function runPrompt<T>(
   terminal: Terminal,
   prompt: (context: PromptContext) => Promise<T>,
-  pose: PromptBehaviour,
+  pose: PromptBehaviour & { readonly shortcut?: KeyAnswer<T> | undefined },
   onFirstKey: () => void,
 ): Promise<T | Back> {
   terminal.stdin.echo?.(true);
@@ -61,7 +67,14 @@ export async function runPrompt<T>(
 async function runOnce<T>(
   { stdin, stderr }: Terminal,
   prompt: (context: PromptContext) => Promise<T>,
-  { canGoBack, isRefused = () => false, isWiped = false, above, onSuspend }: PromptBehaviour,
+  {
+    canGoBack,
+    isRefused = () => false,
+    isWiped = false,
+    above,
+    onSuspend,
+    shortcut,
+  }: PromptBehaviour & { readonly shortcut?: KeyAnswer<T> | undefined },
   onFirstKey: () => void,
 ): Promise<T | Back | typeof resized> {
   const aborter = new AbortController();
@@ -76,10 +89,11 @@ async function runOnce<T>(
     // A question that Ctrl-C interrupts stays visible.
     if (key.ctrl === true && key.name === 'c') context.clearPromptOnDone = false;
     if (key.ctrl === true && key.name === 'z') onSuspend?.();
-    if (key.name !== 'escape' || !canGoBack) return;
-    // Erases a question that Esc ends without an answer.
+    const isShortcut = shortcut !== undefined && key.sequence === shortcut.key;
+    if (!isShortcut && (key.name !== 'escape' || !canGoBack)) return;
+    // Erases a question that Esc or a shortcut ends without a choice from its list.
     context.clearPromptOnDone = true;
-    aborter.abort(back);
+    aborter.abort(isShortcut ? shortcut : back);
   };
   // Readline pauses its input after Ctrl-D, and when the process continues after Ctrl-Z while a
   // question is open. Readline never resumes a paused input itself.
@@ -118,6 +132,7 @@ async function runOnce<T>(
   } catch (error) {
     const { reason } = aborter.signal;
     if (reason === back || reason === resized) return reason;
+    if (shortcut !== undefined && reason === shortcut) return shortcut.value;
     throw failureOf(error, aborter.signal.aborted);
   } finally {
     stderr.off('resize', onResize);

@@ -14,6 +14,7 @@ import type {
   JudgedText,
   Prompter,
   SelectQuestion,
+  Shortcut,
   Validation,
 } from './questions.js';
 import { promptTheme } from './theme.js';
@@ -27,7 +28,7 @@ import { back, type Back } from './wizard.js';
 export function askByPrompts(terminal: Terminal, onKey: () => void): Prompter {
   const run = <T>(
     prompt: (context: PromptContext) => Promise<T>,
-    pose: PromptBehaviour,
+    pose: PromptBehaviour & { readonly shortcut?: Shortcut<T> | undefined },
   ): Promise<T | Back> => runPrompt(terminal, prompt, pose, onKey);
   return {
     async confirm(message, note = '') {
@@ -127,13 +128,14 @@ function selectPrompt<T>(terminal: Terminal, question: SelectQuestion<T>) {
       choices,
       ...startingAt(first),
       pageSize: question.pageSize ?? pageSize(terminal, over),
-      theme: promptTheme(terminal, { escape, over, onHighlight }),
+      theme: promptTheme(terminal, { escape, over, onHighlight, shortcut: question.shortcut }),
     };
   };
   const above = (): string[] =>
     (question.above?.(stderrCanvas) ?? []).map(unicode ? String : asciiGlyphs);
   const isWiped = question.over !== undefined;
-  return { config, pose: { canGoBack: true, isWiped, above, onSuspend } };
+  const { shortcut } = question;
+  return { config, pose: { canGoBack: true, isWiped, above, onSuspend, shortcut } };
 }
 
 function searchPrompt<T>(terminal: Terminal, question: ChoiceQuestion<T>) {

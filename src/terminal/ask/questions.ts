@@ -44,6 +44,11 @@ export interface Choice<T> {
   readonly description?: string | undefined;
 }
 
+/** A choice that is not in the list, and that a key chooses. */
+export interface Shortcut<T> extends Choice<T> {
+  readonly key: string;
+}
+
 /**
  * A question with choices. A search shows a choice if its name or description contains every typed
  * word, or the letters of the word in order.
@@ -72,6 +77,7 @@ export interface ChoiceQuestion<T> extends Question {
 export interface SelectQuestion<T> extends ChoiceQuestion<T> {
   /** The label of the choice that goes back, by default "Back". */
   readonly backName?: string;
+  readonly shortcut?: Shortcut<T> | undefined;
   /**
    * The lines above the question. svcpay draws the lines before the question, and redraws the lines
    * when the window size changes.

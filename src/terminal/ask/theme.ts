@@ -13,6 +13,8 @@ export const spinnerFrames = (unicode: boolean): string[] => (unicode ? [...dots
 interface PromptLook {
   /** The effect of Esc in a list, such as `back`. */
   readonly escape?: string | undefined;
+  /** The key of a shortcut, and what it shows. */
+  readonly shortcut?: { readonly key: string; readonly name: string } | undefined;
   /** A dim text in parentheses after the question, until the person has answered. */
   readonly hint?: string | undefined;
   /** A dim remark after `(y/N)`. */
@@ -29,12 +31,17 @@ const leastRoom = 14;
 /** The width of ` (y/N) ` and the typed letter. */
 const roomForYesNo = 8;
 
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+
 export function promptTheme(
   { unicode, stderrCanvas: { style, columns } }: Terminal,
-  { escape, hint, note, isYesNo = false, over = [], onHighlight }: PromptLook,
+  { escape, shortcut, hint, note, isYesNo = false, over = [], onHighlight }: PromptLook,
 ) {
   const sign = (text: string): string => (unicode ? text : asciiGlyphs(text));
-  const keys = unicode ? ['↑↓ move', '⏎ choose'] : ['arrows move', 'enter chooses'];
+  const keys = [
+    ...(unicode ? ['↑↓ move', '⏎ choose'] : ['arrows move', 'enter chooses']),
+    ...(shortcut === undefined ? [] : [`${shortcut.key} ${lowerFirst(shortcut.name)}`]),
+  ];
   return {
     prefix: {
       idle: (over.length === 0 ? '' : ['', ...over.map(sign), '', ''].join('\n')) + style.cyan('?'),
@@ -71,8 +78,12 @@ export function promptTheme(
       disabled: (text: string) => style.dim(text),
       searchTerm: (text: string) => style.cyan(text),
       description: (text: string) => style.dim(text),
-      keysHelpTip: () =>
-        style.dim(sign([...keys, ...(escape === undefined ? [] : [`esc ${escape}`])].join(' · '))),
+      keysHelpTip: () => {
+        const tip = [...keys, ...(escape === undefined ? [] : [`esc ${escape}`])].join(' · ');
+        return wrap(sign(tip), columns - 1)
+          .map((line) => style.dim(line))
+          .join('\n');
+      },
     },
   };
 }

@@ -1,6 +1,6 @@
 // Shows settings, profiles, logins, limits and the findings of `doctor` as tables and records.
 import type { Big } from 'big.js';
-import { amountWithSats, formatAmount, money } from '../../formats/amount.js';
+import { amountWithSats, money, shortAmount } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
 import { detailLines, type CardDetail } from '../cards/card.js';
 import { fieldColumns } from '../rows/cell.js';
@@ -146,7 +146,7 @@ export interface LimitRow {
 }
 
 const shown = (ccy: string | null, value: Big | null): string =>
-  ccy === null || value === null ? '' : formatAmount(money(ccy, value));
+  ccy === null || value === null ? '' : shortAmount(money(ccy, value));
 
 export const limitList: ListView<LimitRow> = {
   columns: [

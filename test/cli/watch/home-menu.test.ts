@@ -9,6 +9,7 @@ async function chosen(answer: string, isPending = false) {
     ask: actor([`COMMAND ${answer}`]).ask,
     isPending,
     isReached: true,
+    hasStory: true,
     above: () => [],
   });
   return words === back ? 'leave the menu' : words.join(' ');
@@ -21,6 +22,7 @@ test.each([
   ['swap', 'swap'],
   ['pay out', 'payout'],
   ['history', 'tx list'],
+  ["last payment's story", 'tx explain'],
 ])('the home menu maps the answer "%s" to "%s"', async (answer, line) => {
   expect(await chosen(answer)).toBe(line);
 });

@@ -195,9 +195,14 @@ function openScreen(
   const fields = globals.fields?.map((field) => fieldFromWireName(field, settings().maker));
   return {
     terminal,
-    out: createOutput(terminal, { ...globals, fields, format: globals.output }),
+    out: createOutput(terminal, {
+      ...globals,
+      fields,
+      format: globals.output,
+      hasShell: proc.isServed !== true,
+    }),
     live: createLive(terminal, {
-      quiet: globals.quiet || proc.withoutProgress === true,
+      quiet: globals.quiet || proc.isServed === true,
       now: proc.now,
       every: proc.every,
       signal: proc.signal,

@@ -26,10 +26,10 @@ export interface Process {
   /** The rules for the payments of an agent, in addition to svcpay's own rules. */
   readonly agent?: PaymentRules | undefined;
   /**
-   * Whether the live line is off, because the caller of a nested command line reads only results
-   * and warnings.
+   * Whether an agent reads the results and warnings of a nested command line, so that the live line
+   * is off and svcpay advises no commands.
    */
-  readonly withoutProgress?: boolean;
+  readonly isServed?: boolean;
   /**
    * The name of this process in the journal. A nested command line has the same name as the outer
    * command line.

@@ -40,6 +40,8 @@ export interface OutputOptions extends RunGlobals {
   readonly rawCells?: boolean | undefined;
   readonly quiet?: boolean | undefined;
   readonly json?: boolean | undefined;
+  /** Whether the reader can run the commands that svcpay prints. */
+  readonly hasShell?: boolean;
 }
 
 type Draw = readonly string[] | ((canvas: Canvas) => readonly string[]);
@@ -94,6 +96,8 @@ export interface Output {
   card(draw: (canvas: Canvas) => readonly string[]): boolean;
   /** Prints a remark on stderr, except with -q. */
   say(line: string, facts?: LogFacts): void;
+  /** Prints a remark that names a command, except with -q and for an agent, which has no shell. */
+  advise(line: string): void;
   /** Prints a warning on stderr, even with -q. */
   warn(line: string, facts?: LogFacts): void;
 }
@@ -118,7 +122,7 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
   };
   const forPeople = format === 'table' && !quiet;
   const lines = openLines(terminal);
-  const remarks = openRemarks(terminal, lines, quiet);
+  const remarks = openRemarks(terminal, lines, quiet, options.hasShell !== false);
   return {
     format,
     quiet,
@@ -175,14 +179,17 @@ function openRemarks(
   { stderr, stderrIsTty, stderrCanvas }: Terminal,
   { toStderr }: Lines,
   quiet: boolean,
-): Pick<Output, 'say' | 'warn'> {
+  hasShell: boolean,
+): Pick<Output, 'say' | 'advise' | 'warn'> {
   const log = isLog(stderr) ? stderr : undefined;
+  const say: Output['say'] = (line, facts) => {
+    if (quiet) return;
+    if (log !== undefined) return log.entry('info', sanitize(line.trim()), facts);
+    toStderr(stderrIsTty ? remark(sanitize(line), stderrCanvas) : [sanitize(line)]);
+  };
   return {
-    say(line, facts) {
-      if (quiet) return;
-      if (log !== undefined) return log.entry('info', sanitize(line.trim()), facts);
-      toStderr(stderrIsTty ? remark(sanitize(line), stderrCanvas) : [sanitize(line)]);
-    },
+    say,
+    advise: (line) => (hasShell ? say(line) : undefined),
     warn(line, facts) {
       if (log !== undefined) return log.entry('warning', sanitize(line), facts);
       const { columns, style } = stderrCanvas;

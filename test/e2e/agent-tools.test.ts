@@ -266,6 +266,20 @@ describe('svcpay mcp pay_many', () => {
 
 const isConfirmation = ({ path }: { path: string }): boolean => path.endsWith('/confirm');
 
+describe('svcpay mcp remarks', () => {
+  test('name no shell command for a payment in flight or an ended payment', async ({ around }) => {
+    await around.sandbox.clock.freeze();
+    const given = { destination: 'ann@example.com', amount: '1000sat', ref: 'a' };
+    const pay = ['send', given.destination, given.amount, '--ref', 'a', '--yes', '--no-wait'];
+    await inProcess(pay, around);
+    const { call } = await startAgent([], around);
+    // Every call checks that its remarks name no command.
+    expect(await call('quote', given)).toMatchObject({ content: { txnState: 'srccreated' } });
+    await around.sandbox.clock.advance('10m');
+    expect((await call('pending')).text).toContain('done: 0.00001000 BTC');
+  });
+});
+
 describe('svcpay mcp pay', () => {
   test('pays a quote by its transaction id exactly once', async ({ around }) => {
     await limit(around);

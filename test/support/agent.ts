@@ -121,7 +121,10 @@ async function agentOn(
       const check = checkOf(name);
       const errors = check(structuredContent) ? [] : check.errors;
       expect({ name, structuredContent, errors }).toMatchObject({ errors: [] });
-      const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
+      const texts = content.map((part) => (part.type === 'text' ? part.text : ''));
+      const text = texts.join('\n');
+      // The first text is the result as JSON, whose hints name commands for the person only.
+      expect(texts.slice(1).join('\n')).not.toMatch(/svcpay [a-z]/);
       return {
         content: structuredContent === undefined ? {} : { ...structuredContent },
         isError,

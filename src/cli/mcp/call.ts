@@ -246,7 +246,7 @@ export async function runCommand(
     {
       signal: AbortSignal.any([context.signal, signal]),
       owner: context.owner,
-      withoutProgress: true,
+      isServed: true,
       stdin: { isTTY: false, open: () => Readable.from([Buffer.from(input)]) },
       stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
       stderr,

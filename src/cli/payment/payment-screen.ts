@@ -188,5 +188,5 @@ function showEnd(
   live.succeed(recordLine(text, txn.txnId, terminal.stderrCanvas));
   // With --quote-only, a payment that an earlier run submitted has no quote to confirm.
   if (presentation.isAsked === false && txn.txnState !== 'completed')
-    out.say(`  To continue it: ${commandFor({ do: 'resume', id: txn.txnId }, globals)}`);
+    out.advise(`  To continue it: ${commandFor({ do: 'resume', id: txn.txnId }, globals)}`);
 }

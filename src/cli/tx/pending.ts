@@ -3,7 +3,7 @@ import { describeDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { processOf } from '../../store/journal/owner.js';
 import { needsAnswer } from '../../store/journal/payment.js';
-import { commandFor, commandLine } from '../../terminal/next-step.js';
+import { commandLine } from '../../terminal/next-step.js';
 import {
   overdueList,
   pendingList,
@@ -40,11 +40,10 @@ export const txPending = defineCommand({
     const printed = (command: string): string => commandLine({ command }, globals);
     const refreshed = await refreshOpen(context);
     for (const txn of refreshed.ended.slice(0, mostShown)) {
-      const shown = commandFor({ do: 'show', id: txn.txnId }, globals);
-      out.say(`  ${stateWord(txn)}: ${movedText(txn)}   ${shown}`);
+      out.say(`  ${stateWord(txn)}: ${movedText(txn)}   ${txn.txnId}`);
     }
     const more = refreshed.ended.length - mostShown;
-    if (more > 0) out.say(`  ${more} more payments have ended: ${printed('tx list')}`);
+    if (more > 0) out.advise(`  ${more} more payments have ended: ${printed('tx list')}`);
     const needsPerson = refreshed.open.some(({ payment }) =>
       payment.attempts.some((each) => needsAnswer(each) && each.resolution === null),
     );

@@ -1,11 +1,10 @@
 // Draws tables without borders and with right-aligned numbers. A table is never wider than the
 // window.
 import { Chalk, type ChalkInstance } from 'chalk';
+import Table from 'cli-table3';
 import { detailLines } from '../cards/card.js';
 import {
   fit,
-  padLeft,
-  padRight,
   pointsAligned,
   widestOf,
   sideBySide,
@@ -166,9 +165,9 @@ function grown<T>(layout: Layout<T> | 'cards', rows: readonly T[]): Layout<T> | 
 /** Returns the texts of a column, with aligned decimal points if the aligned texts fit. */
 function cellsOf<T>(column: Column<T>, rows: readonly T[], width: number): string[] {
   const texts = rows.map((row) => textOf(column, row));
-  const aligned = column.align === 'decimal' ? pointsAligned(texts) : texts;
-  const fitting = widestOf(aligned) <= width ? aligned : texts;
-  return fitting.map((text) => truncate(text, width));
+  if (column.align !== 'decimal') return texts.map((text) => truncate(text, width));
+  const aligned = pointsAligned(texts);
+  return widestOf(aligned) <= width ? aligned : texts;
 }
 
 function draw<T>(
@@ -177,15 +176,22 @@ function draw<T>(
   { style, columns }: Pane,
   isFirst: boolean,
 ): Drawn {
-  const line = (cells: readonly string[]): string => {
-    const padded = cells.map((cell, i) => {
-      const pad = (beside[i]?.align ?? 'left') === 'left' ? padRight : padLeft;
-      return pad(cell, widths[i] ?? 0);
-    });
-    return `${margin}${padded.join(' '.repeat(gap))}`.trimEnd();
-  };
+  const table = new Table({
+    chars: { ...noBorders, left: margin, middle: ' '.repeat(gap) },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+    colWidths: [...widths],
+    colAligns: beside.map(({ align = 'left' }) => (align === 'decimal' ? 'right' : align)),
+  });
   const hasHead = isFirst && beside.some(({ title }) => title);
+  if (hasHead) table.push(beside.map(({ title = '' }) => style.dim(title)));
   const cells = beside.map((column, i) => cellsOf(column, rows, widths[i] ?? 0));
+  for (const [at, row] of rows.entries())
+    table.push(beside.map((column, i) => painted(column, row, style, cells[i]?.[at])));
+  const lines = table
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd());
+  const head = hasHead ? lines.slice(0, 1) : [];
   const belowRow = (row: T): string[] => {
     const parts = below.map((column) => ({ text: painted(column, row, style) }));
     const indent = margin + margin;
@@ -196,11 +202,8 @@ function draw<T>(
       .map((line) => indent + line);
   };
   return {
-    head: hasHead ? [line(beside.map(({ title = '' }) => style.dim(title)))] : [],
-    rows: rows.map((row, at) => [
-      line(beside.map((column, i) => painted(column, row, style, cells[i]?.[at]))),
-      ...belowRow(row),
-    ]),
+    head,
+    rows: rows.map((row, i) => [lines[head.length + i] ?? '', ...belowRow(row)]),
   };
 }
 
@@ -228,3 +231,21 @@ function painted<T>(
   const at = text.indexOf(core);
   return text.slice(0, at) + column.style(core, style, row) + text.slice(at + core.length);
 }
+
+const noBorders = Object.fromEntries(
+  [
+    'top',
+    'top-mid',
+    'top-left',
+    'top-right',
+    'bottom',
+    'bottom-mid',
+    'bottom-left',
+    'bottom-right',
+    'mid',
+    'left-mid',
+    'mid-mid',
+    'right-mid',
+    'right',
+  ].map((part) => [part, '']),
+);

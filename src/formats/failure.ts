@@ -123,6 +123,8 @@ export interface FailureDetails {
   txnState?: string | undefined;
   /** The reference of the payment. */
   ref?: string | undefined;
+  /** The id of the proposal with which the run asks the owner to approve the payment. */
+  proposal?: string | undefined;
   /** The service's id of the request, which the operator of the service can look up. */
   requestId?: string | undefined;
   cause?: unknown;
@@ -146,6 +148,7 @@ export class Failure extends Error {
   txnId: string | undefined;
   txnState: string | undefined;
   ref: string | undefined;
+  readonly proposal: string | undefined;
   readonly requestId: string | undefined;
 
   /**
@@ -166,6 +169,7 @@ export class Failure extends Error {
     this.txnId = details.txnId;
     this.txnState = details.txnState;
     this.ref = details.ref;
+    this.proposal = details.proposal;
     this.requestId = details.requestId ?? (cause instanceof Failure ? cause.requestId : undefined);
   }
 
@@ -199,8 +203,8 @@ export class Failure extends Error {
    * errors.
    */
   toJSON(): object {
-    const { kind, message, exitCode, status, code, ref, txnId, txnState, requestId, hint, next } =
-      this;
+    const { kind, message, exitCode, status, code, ref, txnId, txnState } = this;
+    const { proposal, requestId, hint, next } = this;
     return {
       kind,
       message,
@@ -210,6 +214,7 @@ export class Failure extends Error {
       ref,
       txnId,
       txnState,
+      proposal,
       requestId,
       hint,
       next,

@@ -26,6 +26,11 @@ export interface PaymentsOptions {
   /** The limits on spending. By default, spending is unlimited. */
   limits?: Partial<Limits> | undefined;
   /**
+   * The budget that payments charge, from `svcpay budget add`. A payment that the budget leaves to
+   * the owner is refused. By default, payments charge no budget.
+   */
+  budget?: string | undefined;
+  /**
    * The network of accepted invoices and addresses. The default network is `mainnet` if the base
    * URL is https, otherwise `any`.
    */
@@ -292,6 +297,7 @@ export const paymentShapes = {
     client: v.object({}),
     journal: v.object({}),
     limits: v.optional(v.object({})),
+    budget: v.optional(v.string()),
     network: v.optional(v.picklist(networks)),
     on: called,
   }),

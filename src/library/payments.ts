@@ -77,8 +77,9 @@ export function openPayments(options: PaymentsOptions): Payments {
   const begin = callsOf(client, options, closed);
   const accountNamed = async (call: Pick<CallOptions, 'signal'>): Promise<string> =>
     accountOf(begin(call).service);
-  const { limits } = options;
-  const { depsOf, payAsked, first } = paymentsOf({ client, journal, closed, run, begin, limits });
+  const { limits, budget } = options;
+  const parts = { client, journal, closed, run, begin, limits, budget };
+  const { depsOf, payAsked, first } = paymentsOf(parts);
   return {
     async send(given) {
       const payment = checkOptions('send', paymentShapes.send, given);
@@ -170,7 +171,7 @@ const callsOf =
     };
   };
 
-interface PaymentParts extends Pick<PaymentsOptions, 'limits'>, Opened {
+interface PaymentParts extends Pick<PaymentsOptions, 'limits' | 'budget'>, Opened {
   readonly client: ServiceClient;
   readonly begin: Begin;
 }
@@ -204,7 +205,8 @@ const byReference = ({
 });
 
 /** Returns the functions that call the payment core. */
-function paymentsOf({ client, journal, closed, run, begin, limits = noLimits }: PaymentParts) {
+function paymentsOf({ limits = noLimits, budget, ...parts }: PaymentParts) {
+  const { client, journal, closed, run, begin } = parts;
   const checkedLimits = readLimits(limits);
   const guard = ownAddressGuard(
     async () => ({ client }),
@@ -219,6 +221,7 @@ function paymentsOf({ client, journal, closed, run, begin, limits = noLimits }: 
       service,
       journal,
       limits: checkedLimits,
+      budget: budget === undefined ? undefined : { name: budget },
       account,
       scope: account,
       owner: ownName(),

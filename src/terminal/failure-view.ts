@@ -102,7 +102,19 @@ export const failureJson = (failure: Failure, run: RunGlobals): string =>
   toJson({ error: failureFields(failure, run) });
 
 export function failureFields(failure: Failure, run: RunGlobals) {
-  const { kind, message, status, code, ref, txnId, txnState, requestId, exitCode } = failure;
+  const { kind, message, status, code, ref, txnId, txnState, proposal, requestId } = failure;
   const hint = adviceOf(failure, run);
-  return { kind, message, status, code, ref, txnId, txnState, requestId, hint, exitCode };
+  return {
+    kind,
+    message,
+    status,
+    code,
+    ref,
+    txnId,
+    txnState,
+    proposal,
+    requestId,
+    hint,
+    exitCode: failure.exitCode,
+  };
 }

@@ -52,13 +52,17 @@ export interface Command {
   readonly options?: Readonly<Record<string, string | true | undefined>> | undefined;
 }
 
+/** The commands that a run of a budget must not run, so that they are printed for the owner. */
+const ownersOnly =
+  /^(limits (?!list)|proposals|budget (?!show|list)|tx resolve|db|tx resume --new)/;
+
 /** Renders a command for the shell. */
 export function commandLine({ command, argument, options = {} }: Command, run: RunGlobals): string {
   const { profile, account, budget, baseUrl, sandbox, insecure } = run;
   const globals = {
     '--profile': profile,
     '--account': account,
-    '--budget': budget,
+    '--budget': ownersOnly.test(command) ? undefined : budget,
     '--base-url': baseUrl,
     '--sandbox': sandbox === true ? sandbox : undefined,
     '--insecure': insecure === true ? insecure : undefined,

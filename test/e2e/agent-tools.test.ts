@@ -95,11 +95,12 @@ describe('svcpay mcp after a wrong tool call', () => {
   });
 
   test('states in its hint that only a person can change limits and fees', async ({ around }) => {
-    await inProcess(['limits', 'set', '--per-day', '500000sat'], around);
-    const { call } = await startAgent(['--allow-payments', '--max-fee', '1%'], around);
-    const usdt = await call('pay', { destination: tron, amount: '5usdt', ref: 'a' });
+    await inProcess(['budget', 'add', 'bot', '--per-day', '500000sat'], around);
+    const options = ['--allow-payments', '--budget', 'bot', '--max-fee', '1%'];
+    const { call } = await startAgent(options, around);
+    const usdt = await call('swap', { amount: '5usdt', from: 'usdt', to: 'btc', ref: 'a' });
     expect(usdt.content.error?.hint).toBe(
-      'Only a person can change the limits and the highest fee. A person can run: svcpay limits set --per-day 100usdt',
+      'Only a person can change the limits and the highest fee. A person can run: svcpay --budget bot budget show bot',
     );
     const given = { destination: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', amount: '1000sat' };
     const fee = await call('pay', { ...given, ref: 'b' });
@@ -112,8 +113,9 @@ describe('svcpay mcp after a wrong tool call', () => {
 
 describe('svcpay mcp quote', () => {
   test('reports whether the quote is payable and the reasons against it', async ({ around }) => {
-    await inProcess(['limits', 'set', '--per-payment', '5000sat', '--per-day', '1btc'], around);
-    const { call } = await startAgent(['--allow-payments'], around);
+    const figures = ['--per-payment', '5000sat', '--per-day', '1btc'];
+    await inProcess(['budget', 'add', 'bot', ...figures], around);
+    const { call } = await startAgent(['--allow-payments', '--budget', 'bot'], around);
     const quoted = async (given: object) => (await call('quote', { ...given })).content;
     const onchain = { destination: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx' };
     expect(await quoted({ ...onchain, amount: '4000sat' })).toMatchObject({
@@ -127,7 +129,7 @@ describe('svcpay mcp quote', () => {
     });
     expect(await quoted({ destination: tron, amount: '5usdt' })).toMatchObject({
       payable: false,
-      why: [expect.stringContaining('no daily limit is set for USDT')],
+      why: ['the budget bot has no figure in USDT'],
     });
     expect(await quoted({ ...onchain, amount: '100btc' })).toMatchObject({
       payable: false,
@@ -143,25 +145,23 @@ describe.each(eras)('svcpay mcp with a client of protocol %s that can ask a pers
     return agrees;
   };
 
-  test('asks about a limit and about a repeated payment, and pays if the person agrees', async ({
+  test('asks about a repeated payment and never about a limit, even of a client that agrees to all', async ({
     around,
   }) => {
-    await inProcess(['limits', 'set', '--per-payment', '5000sat', '--per-day', '9000sat'], around);
+    await inProcess(['limits', 'set', '--per-payment', '5000sat'], around);
     const pay = (ref: string, amount: string) => ({ destination: 'ann@example.com', amount, ref });
     const refusing = await startAgent(['--allow-payments'], around, era, person(false));
-    const refused = await refusing.call('pay', pay('a', '6000sat'));
-    expect(refused.content.error).toMatchObject({ kind: 'limit' });
+    await refusing.call('pay', pay('b', '1000sat'));
+    const refused = await refusing.call('pay', pay('c', '1000sat'));
+    expect(refused.content.error).toMatchObject({ kind: 'usage' });
     await refusing.close();
     const { call } = await startAgent(['--allow-payments'], around, era, person(true));
     asked.length = 0;
-    expect(await call('pay', pay('a', '6000sat'))).toMatchObject({ isError: false });
-    expect(await call('pay', pay('b', '1000sat'))).toMatchObject({ isError: false });
+    const over = await call('pay', pay('a', '6000sat'));
+    expect(over.content.error).toMatchObject({ kind: 'limit' });
     expect(await call('pay', pay('c', '1000sat'))).toMatchObject({ isError: false });
-    expect(asked).toEqual([
-      expect.stringContaining('per-payment limit'),
-      expect.stringContaining('identical payment'),
-    ]);
-    expect(around.sandbox.requests('PUT')).toHaveLength(3);
+    expect(asked).toEqual([expect.stringContaining('identical payment')]);
+    expect(around.sandbox.requests('PUT')).toHaveLength(2);
   });
 
   test('reports the steps of a payment as progress', async ({ around }) => {

@@ -19,7 +19,7 @@ describe('a home that knows its database by its id only', () => {
   test.for([
     ['send', ['send', 'lightning', 'INVOICE', '--yes', '--json']],
     ['db status', ['db', 'status', '--json']],
-    ['mcp', ['mcp', '--allow-payments', '--json']],
+    ['mcp', ['mcp', '--allow-payments', '--budget', 'agent', '--json']],
     ['webhook consumers', ['webhook', 'consumers', 'list', '--json']],
   ] as const)('refuses %s without the address of the database', async ([, args], { around }) => {
     const invoice = await around.sandbox.invoice('1000sat');

@@ -3,7 +3,7 @@
 import { describe, expect } from 'vitest';
 import { eras, startAgent, startAgentProcess } from '../support/agent.js';
 import { svcpay as inProcess } from '../support/in-process.js';
-import { test, type Environment } from '../support/svcpay.js';
+import { svcpay, test, type Environment } from '../support/svcpay.js';
 import { encodeLnurl } from '../../src/formats/lnurl.js';
 
 const limit = (around: Environment) =>
@@ -88,7 +88,7 @@ describe.each(
       const { client, call } = await start(['--allow-payments'], around, era);
       const { tools } = await client.listTools();
       expect(tools.map(({ name }) => name).toSorted()).toEqual(
-        [...otherTools, ...moneyTools].toSorted(),
+        [...otherTools, ...moneyTools, 'budget'].toSorted(),
       );
       for (const { annotations, outputSchema, name } of tools) {
         expect({
@@ -154,27 +154,27 @@ describe.each(
 });
 
 describe('svcpay mcp', () => {
-  test('offers payment tools only with --allow-payments and a daily limit', async ({ around }) => {
+  test('offers payment tools only with --allow-payments and a budget that exists', async ({
+    around,
+  }) => {
     const { client, close } = await startAgent([], around);
     expect((await client.listTools()).tools.map(({ name }) => name).toSorted()).toEqual(
       otherTools.toSorted(),
     );
     await close();
     const without = await inProcess(['mcp', '--allow-payments'], around);
-    expect(without).toMatchObject({ exitCode: 7, stdout: '' });
-    expect(without.stderr).toContain('svcpay limits set');
-    await inProcess(['limits', 'set', '--per-payment', '5000sat'], around);
-    expect(await inProcess(['mcp', '--allow-payments'], around)).toMatchObject({
-      exitCode: 7,
-      stdout: '',
-    });
+    expect(without).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(without.stderr).toContain('svcpay budget add agent');
+    const unknown = await inProcess(['mcp', '--allow-payments', '--budget', 'agnet'], around);
+    expect(unknown).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(unknown.stderr).toContain('there is no budget "agnet"');
   });
 
-  test('pays only within the limits and only from wallets with a daily limit', async ({
-    around,
-  }) => {
-    await inProcess(['limits', 'set', '--per-payment', '5000sat', '--per-day', '8000sat'], around);
-    const { call } = await startAgent(['--allow-payments', '--max-fee', '2%'], around);
+  test('pays only within its budget and only from wallets with a figure', async ({ around }) => {
+    const figures = ['--per-payment', '5000sat', '--per-day', '8000sat'];
+    await inProcess(['budget', 'add', 'bot', ...figures], around);
+    const options = ['--allow-payments', '--budget', 'bot', '--max-fee', '2%'];
+    const { call } = await startAgent(options, around);
     const kinds: unknown[] = [];
     for (const amount of ['6000sat', '4500sat', '4600sat']) {
       kinds.push(
@@ -186,9 +186,16 @@ describe('svcpay mcp', () => {
     expect([...kinds, swap.content.error?.kind]).toEqual(['limit', undefined, 'limit', 'limit']);
     expect(swap.content.error).toMatchObject({
       exitCode: 7,
-      hint: expect.stringContaining('svcpay limits set --per-day 100usdt'),
+      message: 'Not sent: the budget bot has no figure in USDT.',
     });
     expect(confirmations(around)).toBe(1);
+    // The owner is not stopped by what the budget was charged.
+    const own = await svcpay(['send', 'ann@example.com', '7000sat', '--yes'], around);
+    expect(own.exitCode).toBe(0);
+    expect((await call('budget')).content).toMatchObject({
+      name: 'bot',
+      spentToday: [{ ccy: 'BTC', value: expect.closeTo(0.000045, 6) }],
+    });
   });
 
   test.for([

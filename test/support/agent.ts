@@ -6,7 +6,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { resolve } from 'node:path';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { expect, onTestFinished } from 'vitest';
-import { startOnStreams, type Here } from './in-process.js';
+import { startOnStreams, svcpay, type Here } from './in-process.js';
 import { environment, type Environment } from './svcpay.js';
 
 export const eras = ['2025-11-25', '2026-07-28'] as const;
@@ -40,14 +40,28 @@ export interface Agent {
 
 const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
 
+const figures = ['1btc', '10000usdt', '1000000000vnd'].flatMap((each) => ['--per-day', each]);
+
+const made = new Map<string, Promise<unknown>>();
+
+/** The command line of the server. A server that pays without a named budget gets a large one. */
+async function serving(options: readonly string[], around: Here): Promise<readonly string[]> {
+  const isGiven = options.includes('--budget');
+  if (!options.includes('--allow-payments') || isGiven) return ['mcp', ...options];
+  const make = made.get(around.home) ?? svcpay(['budget', 'add', 'agent', ...figures], around);
+  made.set(around.home, make);
+  expect(await make).toMatchObject({ exitCode: 0 });
+  return ['mcp', ...options, '--budget', 'agent'];
+}
+
 /** Starts `svcpay mcp` in the process of the test. */
-export function startAgent(
+export async function startAgent(
   options: readonly string[],
   around: Here,
   era?: Era,
   agrees?: (message: string) => boolean,
 ): Promise<Agent> {
-  const { input, output, ended } = startOnStreams(['mcp', ...options], around);
+  const { input, output, ended } = startOnStreams(await serving(options, around), around);
   // Client and server both write lines of JSON, so the client can use the server's transport.
   const transport = new StdioServerTransport(output, input);
   const close = async (): Promise<void> => {
@@ -65,7 +79,7 @@ export async function startAgentProcess(
 ): Promise<Agent & { readonly pid: number | null }> {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [program, 'mcp', ...options],
+    args: [program, ...(await serving(options, around))],
     env: environment(around),
     stderr: 'ignore',
   });

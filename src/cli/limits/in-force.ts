@@ -1,8 +1,12 @@
 // Combines the spending limits of the account (in the database), the profile and the environment,
 // and changes the stored limits.
+import type { FailureKind } from '../../formats/failure.js';
 import { changeProfile, type Limits } from '../../store/profile/profiles.js';
 import { limitsFrom, narrower, noLimits } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
+
+/** The kinds of failures after which svcpay does not know the account. */
+export const unknownAccount: ReadonlySet<FailureKind> = new Set(['authentication', 'temporary']);
 
 /**
  * Combines the spending limits of the account, the profile and the environment, with the strictest

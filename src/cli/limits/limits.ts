@@ -2,7 +2,7 @@
 // amounts used.
 import { Big } from 'big.js';
 import { money, parseAmount, amountWithSats, type Money } from '../../formats/amount.js';
-import { Failure, type FailureKind } from '../../formats/failure.js';
+import { Failure } from '../../formats/failure.js';
 import type { Spend } from '../../store/journal/journal.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/ask.js';
@@ -13,7 +13,7 @@ import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { list } from '../show.js';
 import { byCurrency } from './by-currency.js';
-import { changeStoredLimits, limitsInForce, storedLimits } from './in-force.js';
+import { changeStoredLimits, limitsInForce, storedLimits, unknownAccount } from './in-force.js';
 import { spentToday } from '../payment/payment-flow.js';
 import { amount, currency, flagName, text } from '../values.js';
 
@@ -225,8 +225,6 @@ async function spentInWindow(context: Context): Promise<readonly Spend[] | undef
     throw error;
   }
 }
-
-const unknownAccount: ReadonlySet<FailureKind> = new Set(['authentication', 'temporary']);
 
 function rowsOf(limits: Limits, spent: readonly Spend[] | undefined): LimitRow[] {
   const none = { ccy: null, amount: null, used: null, left: null, destination: null };

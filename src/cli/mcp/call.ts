@@ -6,6 +6,8 @@ import { hasLapsed } from '../../formats/states.js';
 import { isFields, jsonIn, messageOf } from '../../formats/unknown.js';
 import { status } from '../../store/journal/payment.js';
 import { toJson } from '../../terminal/rows/json.js';
+import { checkBudget } from '../../wallet/limits/budgets.js';
+import { quotedAmounts } from '../../wallet/limits/limits.js';
 import type { Approval, PaymentEvent } from '../../wallet/payment/contract.js';
 import { checkTerms, highestFee } from '../../wallet/quote/terms.js';
 import { nestedContext, type Context } from '../context.js';
@@ -14,7 +16,8 @@ import type { PaymentRules } from '../payment/payment-options.js';
 import type { RawValues } from '../values.js';
 import { errorFor } from './failures.js';
 import { readInputs, rowsAsCsv, type GivenInputs } from './inputs.js';
-import { ceilingFor, demandDailyLimit, rulesFor, waivable, type Waived } from './rules.js';
+import { Repetition } from './repeats.js';
+import { budgetInForce, ceilingFor, rulesFor } from './rules.js';
 import type { ToolRow } from './tools.js';
 
 /** A tool with its command, and the command that pays a quote. */
@@ -26,8 +29,8 @@ export interface Tool extends ToolRow {
 /** What the server knows about a call, apart from the inputs. */
 export interface Call {
   readonly signal: AbortSignal;
-  /** The rules that a person has set aside for this call. */
-  readonly waived: ReadonlySet<Waived>;
+  /** Whether a person agreed that this call repeats a payment. */
+  readonly mayRepeat: boolean;
   readonly progress: (message: string) => void;
 }
 
@@ -43,8 +46,8 @@ export interface Result {
   readonly content: GivenInputs;
   readonly isError: boolean;
   readonly warnings: string;
-  /** The rule that refused the call, and that a person can set aside. */
-  readonly refusedBy?: Waived | undefined;
+  /** Whether the call repeats a payment, which a person can allow. */
+  readonly isRepetition?: boolean;
 }
 
 /** Calls a tool. Never throws, because an agent gets every failure as a result. */
@@ -58,12 +61,17 @@ export async function callTool(
   const failed = (failure: Failure, warnings = '', data?: unknown): Result => {
     const known = isFields(data) ? data : {};
     const { kind, ...rest } = errorFor(tool, failure, serving.offered, context.globals);
+    const { proposal, message } = failure;
+    if (proposal !== undefined) {
+      const content = { ...known, outcome: 'awaiting-approval', proposal, message, ref: rest.ref };
+      return { content, isError: false, warnings };
+    }
     if (!isUnknown(failure))
       return {
         content: { ...known, error: { kind, ...rest } },
         isError: true,
         warnings,
-        refusedBy: tool.effect === 'pays' ? waivable(failure) : undefined,
+        isRepetition: tool.effect === 'pays' && failure instanceof Repetition,
       };
     const outcome = failure.kind === 'pending' ? 'pending' : 'unknown';
     return { content: { ...known, outcome, ...rest }, isError: false, warnings };
@@ -78,9 +86,9 @@ export async function callTool(
       maxFee: serving.maxFee,
       differentFrom: String(differentFrom ?? ''),
       ref: typeof values['ref'] === 'string' ? values['ref'] : undefined,
-      waived: call.waived,
+      mayRepeat: call.mayRepeat,
     };
-    const agent = tool.effect === 'pays' ? rulesFor(terms, steps.on, context) : { on: steps.on };
+    const agent = tool.effect === 'pays' ? rulesFor(terms, steps.on) : { on: steps.on };
     const ran = await runCommand(
       command,
       { ...tool.always, ...(tool.as?.(inputs) ?? inputs) },
@@ -178,7 +186,15 @@ async function costOf(
     highest = formatAmount(highestFee(ceiling, quote));
     checkTerms({ maxFee: ceiling }, quote);
   });
-  if (allowsPayments) await check(() => demandDailyLimit(total.ccy, context));
+  if (allowsPayments)
+    await check(async () =>
+      checkBudget(
+        context.settings.budget ?? '',
+        await budgetInForce(context),
+        order,
+        quotedAmounts(order, quote),
+      ),
+    );
   return {
     total: total.value.toNumber(),
     fee: serviceFee.value.plus(networkFee.value).toNumber(),

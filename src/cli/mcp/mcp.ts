@@ -11,7 +11,7 @@ import { outboxOf, outboxOption } from '../proposals/outbox.js';
 import { parseMaxFee } from '../payment/payment-options.js';
 import { flag, word, type RawValues } from '../values.js';
 import { callTool, runCommand, type Tool } from './call.js';
-import { dailyLimit, dailyLimits } from './rules.js';
+import { demandBudget } from './rules.js';
 import { serveMcp, type ResourceRow } from './server.js';
 import { proposingTools, tools, type ToolRow } from './tools.js';
 
@@ -25,7 +25,7 @@ export const mcp = (tree: Branch, rows: readonly ToolRow[] = tools): Command =>
   defineCommand({
     options: {
       allowPayments: flag().describe(
-        'also offer the tools that move money, within all limits; requires a daily limit',
+        'also offer the tools that move money, within a budget; requires --budget',
       ),
       propose: flag().describe(
         'offer only tools that decode and propose, without a login and a secret',
@@ -45,9 +45,9 @@ export const mcp = (tree: Branch, rows: readonly ToolRow[] = tools): Command =>
         'lets an agent propose payments that the owner pays or refuses',
       ],
       [
-        'svcpay limits set --per-payment 20000sat --per-day 100000sat && ' +
-          'svcpay mcp --allow-payments',
-        'also offers tools that pay',
+        'svcpay budget add agent --per-payment 20000sat --per-day 100000sat && ' +
+          'svcpay mcp --allow-payments --budget agent',
+        'also offers tools that pay, within the budget',
       ],
     ],
     async run({ allowPayments, propose, outbox, maxFee }, context) {
@@ -55,11 +55,7 @@ export const mcp = (tree: Branch, rows: readonly ToolRow[] = tools): Command =>
       if (propose && allowPayments)
         throw new Failure('usage', '--propose and --allow-payments exclude each other.');
       if (context.settings.accountId !== undefined && !propose) await context.account();
-      if (allowPayments && (await dailyLimits(context)).length === 0) {
-        throw new Failure('limit', '--allow-payments requires a daily limit, but none is set.', {
-          next: dailyLimit('BTC'),
-        });
-      }
+      if (allowPayments) await demandBudget(context);
       if (context.stdin.isTTY)
         context.out.say(
           'svcpay mcp serves a program, which sends one JSON message per line. ' +
@@ -69,7 +65,7 @@ export const mcp = (tree: Branch, rows: readonly ToolRow[] = tools): Command =>
       signal.addEventListener('abort', () => stdin.destroy(), { once: true });
       const offered = await Promise.all(
         (propose ? proposing(outboxOf(outbox, context)) : rows)
-          .filter(({ effect }) => allowPayments || effect !== 'pays')
+          .filter(({ effect, name }) => allowPayments || (effect !== 'pays' && name !== 'budget'))
           .map(async (row): Promise<Tool> => ({
             ...row,
             runs: await commandOf(row.command, tree),

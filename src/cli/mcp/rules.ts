@@ -1,14 +1,13 @@
-// The rules for the payments of agents: a daily limit for the wallet that pays, a highest fee, and
-// no payment that repeats a recent one. A person may set the rules aside for one payment.
+// The rules for the payments of agents: a budget, a highest fee, and no payment that repeats a
+// recent one. A person may allow one repetition.
 import Big from 'big.js';
-import { decimalsOf, isFiat } from '../../formats/amount.js';
-import { Failure, type NextStep } from '../../formats/failure.js';
+import { Failure } from '../../formats/failure.js';
 import { methodProperties } from '../../formats/rails.js';
+import type { Budget } from '../../store/journal/journal.js';
 import { attemptNamed } from '../../store/journal/payment.js';
-import { noLimits } from '../../wallet/limits/limits.js';
 import type { PaymentEvent } from '../../wallet/payment/contract.js';
 import type { Context } from '../context.js';
-import { limitsInForce } from '../limits/in-force.js';
+import { unknownAccount } from '../limits/in-force.js';
 import {
   parseMaxFee,
   type MaxFee,
@@ -17,10 +16,7 @@ import {
   type RuledFlags,
   type RuledPayment,
 } from '../payment/payment-options.js';
-import { Repetition, repeatsOf } from './repeats.js';
-
-/** The rules that a person has set aside for one payment: the limits, or the ban on repetition. */
-export type Waived = 'limit' | 'repeat';
+import { repeatsOf } from './repeats.js';
 
 export interface AgentTerms {
   /** The server's fee limit, or undefined for the default of each rail. */
@@ -29,35 +25,27 @@ export interface AgentTerms {
   readonly differentFrom: string;
   /** The reference that the agent gave to the payment. */
   readonly ref: string | undefined;
-  readonly waived: ReadonlySet<Waived>;
+  /** Whether a person agreed to this repetition. */
+  readonly mayRepeat: boolean;
 }
 
 export function rulesFor(
-  { maxFee, differentFrom, ref, waived }: AgentTerms,
+  { maxFee, differentFrom, ref, mayRepeat }: AgentTerms,
   on: (event: PaymentEvent) => void,
-  context: Context,
 ): PaymentRules {
-  const isFree = waived.has('limit');
   return {
     on,
-    repeats: repeatsOf(differentFrom, waived.has('repeat')),
-    ...(isFree && {
-      limits: noLimits,
-      consent: { by: 'program', ask: async () => true },
-    }),
+    repeats: repeatsOf(differentFrom, mayRepeat),
     async admit(payment, flags) {
       checkReference(payment, ref);
-      if (!isFree) await demandDailyLimit(payment.from, context);
       const isQuick = methodProperties(payment.method)?.pace === 'quick';
       return {
         ...flags,
-        ...(!isFree && {
-          maxFee: Object.assign(
-            (from: string, method: RuledPayment['method'] = payment.method) =>
-              lowerFee(ceilingFor(maxFee, { from, method }), flags, from),
-            { written: maxFee ?? `${usualPercent}%` },
-          ),
-        }),
+        maxFee: Object.assign(
+          (from: string, method: RuledPayment['method'] = payment.method) =>
+            lowerFee(ceilingFor(maxFee, { from, method }), flags, from),
+          { written: maxFee ?? `${usualPercent}%` },
+        ),
         ...(!isQuick && { wait: false, waitTimeout: undefined }),
       };
     },
@@ -73,29 +61,27 @@ function checkReference({ txn }: RuledPayment, ref: string | undefined): void {
   );
 }
 
-/** Returns the currencies that currently have a daily limit. */
-export const dailyLimits = async (context: Context): Promise<readonly string[]> =>
-  Object.keys((await limitsInForce(context)).perDay);
-
-export async function demandDailyLimit(from: string, context: Context): Promise<void> {
-  if ((await dailyLimits(context)).includes(from)) return;
-  throw new Failure(
-    'limit',
-    `no daily limit is set for ${from}. An agent can pay only within a daily limit.`,
-    { money: 'Not sent', next: dailyLimit(from) },
-  );
+/** Reads the budget that the server charges. */
+export async function budgetInForce(context: Context): Promise<Budget | undefined> {
+  const { id, client } = await context.account();
+  const { budget = '' } = context.settings;
+  return (await context.budgets()).one(id, budget, client.datedNow());
 }
 
-const someLimit = (ccy: string): string =>
-  ccy === 'BTC'
-    ? '100000sat'
-    : `${isFiat(ccy) && decimalsOf(ccy) === 0 ? '1000000' : '100'}${ccy.toLowerCase()}`;
-
-/** The step that sets a daily limit in a currency. */
-export const dailyLimit = (ccy: string): NextStep => ({
-  do: 'run',
-  command: `limits set --per-day ${someLimit(ccy)}`,
-});
+/** Throws Failure `usage` for a server that pays without a budget, or with an unknown one. */
+export async function demandBudget(context: Context): Promise<void> {
+  const { budget } = context.settings;
+  const next = { do: 'run', command: 'budget add agent --per-day 100000sat' } as const;
+  if (budget === undefined)
+    throw new Failure('usage', '--allow-payments requires a budget: --budget NAME.', { next });
+  const found = await budgetInForce(context).catch((error: unknown) => {
+    // The account may be known at the first payment.
+    if (error instanceof Failure && unknownAccount.has(error.kind)) return null;
+    throw error;
+  });
+  if (found === undefined)
+    throw new Failure('usage', `there is no budget "${budget}".`, { money: 'Not served', next });
+}
 
 const usualPercent = '1';
 
@@ -145,10 +131,4 @@ function lowerFee(ceiling: MaxFee, { maxFee }: RuledFlags, ccy: string): MaxFee 
   throw new Failure('usage', `maxFee must be ${form}, as the server's fee limit.`, {
     money: 'Not sent',
   });
-}
-
-/** Returns the rule that a person can set aside after a failure, if there is one. */
-export function waivable(failure: Failure): Waived | undefined {
-  if (failure instanceof Repetition) return 'repeat';
-  return failure.kind === 'limit' && failure.next?.do !== 'see-wallets' ? 'limit' : undefined;
 }

@@ -17,7 +17,6 @@ import { toJson } from '../../terminal/rows/json.js';
 import { withBatches } from './batches.js';
 import type { Call, Result, Tool } from './call.js';
 import { inputSchema, type GivenInputs } from './inputs.js';
-import type { Waived } from './rules.js';
 import type { Effect } from './tools.js';
 
 const instructions = [
@@ -31,6 +30,8 @@ const instructions = [
   'txnState: quoted; srcintent, srccreated, destsent are in flight; completed is paid; failed, ' +
     'rejected, expired, usercanceled are not paid; but if outcome is "unknown", money may have ' +
     'moved: ask a person and do not pay again.',
+  'Budgets and approvals prevent accidents. They prevent abuse only if svcpay runs as another ' +
+    'user than the agent.',
   'A failed call returns error, with kind, message, exitCode, sometimes a hint, and next: ' +
     'the tools to call, with their arguments.',
 ].join(' ');
@@ -98,16 +99,19 @@ export async function serveMcp({
             annotations: annotations(effect),
           },
           async (given, { mcpReq }) => {
-            const { waived, asked } = answersIn(mcpReq);
+            const agreed = answerIn(mcpReq);
             const progress = progressOf(mcpReq);
             const work = (): Promise<Result> =>
-              call(tool, given, { signal: mcpReq.signal, waived, progress });
+              call(tool, given, {
+                signal: mcpReq.signal,
+                mayRepeat: agreed === true,
+                progress,
+              });
             const called = effect === 'reads' ? work() : inTurn(work);
             running.add(called);
             const result = await called.finally(() => running.delete(called));
-            const { refusedBy } = result;
-            return refusedBy !== undefined && !asked.has(refusedBy) && canAsk(mcpReq)
-              ? question(refusedBy, waived, result)
+            return result.isRepetition === true && agreed === undefined && canAsk(mcpReq)
+              ? question(result)
               : toolResult(result);
           },
         );
@@ -159,39 +163,28 @@ function progressOf({ _meta, notify }: Request): Call['progress'] {
   };
 }
 
-const rules: readonly Waived[] = ['limit', 'repeat'];
+const repeats = 'repeat';
 
-/** Returns the rules about which the person was asked, and the rules that the person set aside. */
-function answersIn({ inputResponses = {}, requestState }: Request) {
-  const earlier = requestState<string>()?.split(',') ?? [];
-  const accepted = (rule: Waived): boolean => {
-    const answer = inputResponses[rule];
-    return (
-      isFields(answer) && answer['action'] === 'accept' && fieldAt(answer, 'content.agree') === true
-    );
-  };
-  return {
-    waived: new Set(rules.filter((rule) => earlier.includes(rule) || accepted(rule))),
-    asked: new Set(rules.filter((rule) => earlier.includes(rule) || rule in inputResponses)),
-  };
+/** Returns the person's answer to the question about a repetition, if it was asked. */
+function answerIn({ inputResponses = {} }: Request): boolean | undefined {
+  const answer = inputResponses[repeats];
+  if (!(repeats in inputResponses)) return undefined;
+  return (
+    isFields(answer) && answer['action'] === 'accept' && fieldAt(answer, 'content.agree') === true
+  );
 }
 
-/** Asks the person whether to set a rule aside for this call. */
-function question(
-  rule: Waived,
-  waived: ReadonlySet<Waived>,
-  { content }: Result,
-): InputRequiredResult {
+/** Asks the person whether this call may repeat an earlier payment. */
+function question({ content }: Result): InputRequiredResult {
   const why = String(fieldAt(content, 'error.message') ?? '');
   const properties = { agree: { type: 'boolean', title: 'Pay anyway, this once' } } as const;
   return inputRequired({
     inputRequests: {
-      [rule]: inputRequired.elicit({
+      [repeats]: inputRequired.elicit({
         message: `${why} Only you can decide: pay anyway, this once?`,
         requestedSchema: { type: 'object', properties, required: ['agree'] },
       }),
     },
-    requestState: [...waived].join(','),
   });
 }
 
@@ -224,8 +217,9 @@ function outputSchema({ name, fields, runs: { rowFields, fields: all } }: Tool) 
     return { type: 'object', properties: { [name]: rows } };
   }
   if (!all.includes('txnState')) return { type: 'object' };
-  const outcome = { enum: ['pending', 'unknown'] };
-  return { type: 'object', properties: { txnId: text, txnState: text, outcome } };
+  const outcome = { enum: ['pending', 'unknown', 'awaiting-approval'] };
+  const properties = { txnId: text, txnState: text, outcome, proposal: text };
+  return { type: 'object', properties };
 }
 
 const toolResult = ({ content, isError, warnings }: Result): CallToolResult => ({

@@ -118,8 +118,9 @@ const costs =
   'total is the debit with all fees. If payable is false, why names the reason. Moves no money. ' +
   'To pay the quote at its price, call pay with its txnId.';
 const once =
-  'Irreversible. Stays within the limits that a person has set. A repeated ref reports or ' +
-  'resumes the same payment. ' +
+  'Irreversible. Stays within the budget and the limits that a person has set. A repeated ref ' +
+  'reports or resumes the same payment. ' +
+  'If outcome is "awaiting-approval", the owner decides: call again later with the same ref. ' +
   'If outcome is "pending", call resume and never pay again. ' +
   'If outcome is "unknown", ask a person and never pay again.';
 
@@ -303,6 +304,16 @@ export const tools: readonly ToolRow[] = [
     about:
       'The spending limits that a person has set (per payment, per day, destinations), and how ' +
       'much is left.',
+  },
+  {
+    name: 'budget',
+    title: 'Budget',
+    command: 'budget show',
+    effect: 'reads',
+    takes: {},
+    about:
+      'The budget of this server: its figures, what is spent, and the amount above which the ' +
+      'owner approves each payment.',
   },
   {
     name: 'quote',

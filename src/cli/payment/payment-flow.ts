@@ -22,6 +22,7 @@ import type { Instruction } from '../../wallet/instruction/instruction.js';
 import { methodOf } from '../../wallet/instruction/keys.js';
 import { needOf } from '../../wallet/instruction/order.js';
 import { pay, referenceOf } from '../../wallet/payment/payment.js';
+import { budgetOf } from '../proposals/for-owner.js';
 import { mayBeOwn, ownAddressGuard } from '../../wallet/instruction/destinations.js';
 import type { Context } from '../context.js';
 import { limitsInForce } from '../limits/in-force.js';
@@ -165,7 +166,7 @@ export async function showPayment(
       context.agent?.on(event);
     });
     const asked: Consent = { by: 'person', ask: screen.approve };
-    const consent = context.agent?.consent ?? (context.globals.yes ? { by: 'yes' } : asked);
+    const consent: Consent = context.globals.yes ? { by: 'yes' } : asked;
     const txn = await drive(deps, consent)
       .finally(screen.completeCard)
       .catch(async (error: unknown) => {
@@ -198,7 +199,7 @@ export async function paymentDeps(context: Context, on: PaymentDeps['on']): Prom
     scope: account.scope,
     account: account.id,
     owner: context.owner,
-    limits: context.agent?.limits ?? (await limitsInForce(context)),
+    limits: await limitsInForce(context),
     budget: budgetOf(context),
     now: context.now,
     sleep: context.sleep,
@@ -217,9 +218,6 @@ export async function paymentDeps(context: Context, on: PaymentDeps['on']): Prom
     },
   };
 }
-
-const budgetOf = ({ settings: { budget } }: Context): PaymentDeps['budget'] =>
-  budget === undefined ? undefined : { name: budget };
 
 const reported = async (txnId: string, context: Context): Promise<readonly string[]> =>
   (await eventsOf(txnId, context)).flatMap(({ txnState }) => txnState ?? []);

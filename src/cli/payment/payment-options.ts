@@ -4,13 +4,7 @@ import { currencyOf, fixed, isUnitless, parseAmount, type Money } from '../../fo
 import { Failure } from '../../formats/failure.js';
 import { parseReference } from '../../formats/reference.js';
 import type { PaymentTerms } from '../../store/journal/payment.js';
-import type { Limits } from '../../store/profile/profiles.js';
-import type {
-  ApprovedProposal,
-  Consent,
-  PaymentEvent,
-  Repeats,
-} from '../../wallet/payment/contract.js';
+import type { ApprovedProposal, PaymentEvent, Repeats } from '../../wallet/payment/contract.js';
 import { uriRails } from '../../wallet/instruction/instruction.js';
 import {
   choice,
@@ -191,9 +185,5 @@ export interface PaymentRules {
     | undefined;
   /** How the payments treat earlier payments, instead of svcpay's own rule. */
   readonly repeats?: Repeats | undefined;
-  /** The limits in force, if a person has set the usual limits aside. */
-  readonly limits?: Limits;
-  /** The consent of the agent's payments, by default the consent of `--yes`. */
-  readonly consent?: Consent;
   readonly on: (event: PaymentEvent) => void;
 }

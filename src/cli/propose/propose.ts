@@ -13,11 +13,9 @@ import { readSwap } from '../../wallet/instruction/swap.js';
 import { readPayoutFile } from '../../wallet/payout/from-file.js';
 import { payoutInstruction } from '../../wallet/payout/order.js';
 import {
-  checkProposal,
   largestFile,
-  proposalId,
-  proposalText,
   readProposal,
+  writtenProposal,
   type Proposal,
 } from '../../wallet/proposals/proposal.js';
 import { checkBatch } from '../../wallet/batch/check.js';
@@ -241,10 +239,7 @@ async function propose(
     reason: reason ?? null,
     nonce: newId().replaceAll('-', ''),
   };
-  checkProposal(proposal, now());
-  const content = proposalText(proposal);
-  const id = proposalId(content);
-  readProposal(content, id, environmentOf(context));
+  const { id, text: content } = writtenProposal(proposal, environmentOf(context));
   const isPrinted = outbox === '-';
   const folder = outboxOf(outbox, context);
   if (!isPrinted) checkOutbox(folder);

@@ -47,9 +47,10 @@ export function checkOutbox(folder: string): void {
   });
 }
 
-/** Writes a proposal completely or not at all. Returns the path. */
+/** Writes a proposal completely or not at all, unless its file exists. Returns the path. */
 export function writeProposal(folder: string, id: string, text: string): string {
   const path = join(folder, `${id}${ending}`);
+  if (lstatSync(path, { throwIfNoEntry: false })) return path;
   writeDurably(`${path}.new`, text, 'w');
   renameSync(`${path}.new`, path);
   return path;

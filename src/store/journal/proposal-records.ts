@@ -1,5 +1,5 @@
-// The records about proposals of an account: the text of each proposal that the owner decided on,
-// and the refusals.
+// The records about proposals of an account: the text of each proposal that the owner decided on or
+// that a run of a budget made, and the refusals.
 import * as v from 'valibot';
 import { inserted, rowOf, type SqlDatabase } from '../database/sql.js';
 

@@ -165,7 +165,7 @@ const tables = `CREATE TABLE payments (
     PRIMARY KEY (scope, month)
   ) STRICT, WITHOUT ROWID;
 
-  -- Proposals that the owner paid or refused.
+  -- Proposals that the owner paid or refused, or that a run of a budget made.
   CREATE TABLE proposals (
     scope TEXT NOT NULL,
     id TEXT NOT NULL,

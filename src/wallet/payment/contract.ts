@@ -13,6 +13,7 @@ import type { Failure } from '../../formats/failure.js';
 import type { Journal } from '../../store/journal/journal.js';
 import type { BatchMark, Payment, PaymentTerms, Resolution } from '../../store/journal/payment.js';
 import type { Limits } from '../../store/profile/profiles.js';
+import type { OverBudget } from '../limits/budgets.js';
 import type { Order } from '../order/orders.js';
 import type { Quote } from '../quote/quote.js';
 import type { Instruction } from '../instruction/instruction.js';
@@ -168,6 +169,21 @@ export type PaymentEvent =
 /** The budget that a run charges, and the owner's decisions about what it does not allow. */
 export interface BudgetOfRun {
   readonly name: string;
+  /** Whom to ask about a payment that the budget leaves to the owner. Without it, refuses it. */
+  readonly owner?: Owner | undefined;
+}
+
+/** The owner's decisions about payments that a budget does not allow. */
+export interface Owner {
+  /** Proposes the payment to the owner. Resolves with the failure to report. */
+  readonly propose: (payment: Payment, refusal: OverBudget) => Promise<Failure>;
+  /**
+   * Returns the payment by which the owner made this proposed payment, or undefined if nothing was
+   * proposed. Throws Failure while the owner has not decided, or if the owner refused.
+   */
+  readonly decided: (
+    asked: Pick<Payment, 'scope' | 'ref' | 'instruction' | 'digest'>,
+  ) => Promise<Payment | undefined>;
 }
 
 export interface PaymentDeps {

@@ -14,6 +14,7 @@ import {
   status,
   type Payment,
 } from '../../store/journal/payment.js';
+import { OverBudget } from '../limits/budgets.js';
 import { echoes } from '../order/echo.js';
 import {
   askedColumns,
@@ -25,7 +26,7 @@ import { needOf, orderFor } from '../instruction/order.js';
 import { mostCompared, payees, sameAgain } from '../instruction/same-again.js';
 import { decodeOrder, encodeOrder, type Order } from '../order/orders.js';
 import { readTransaction } from '../transaction/read.js';
-import type { Consent, PaymentDeps, PaymentOptions, PaymentRequest } from './contract.js';
+import type { Consent, Owner, PaymentDeps, PaymentOptions, PaymentRequest } from './contract.js';
 import { drive } from './driver.js';
 import type { RunGoal } from './model.js';
 import {
@@ -70,6 +71,10 @@ export async function pay(
       ? await orderFor(instruction, deps.service)
       : decodeOrder(latest(resumed).request);
   const isQuote = options.until === 'quoted';
+  const columns = askedColumns(instruction, order.kind);
+  const asked = ref === undefined || isQuote ? undefined : { scope: deps.scope, ref, ...columns };
+  const decided = asked && (await decidedByOwner(asked, options, deps));
+  if (decided !== undefined) return decided;
   const compared = isQuote ? notCompared : await compare(request, order, deps);
   if (compared.follow !== undefined)
     return resume(compared.follow, { ...options, consent: request.consent }, deps);
@@ -79,7 +84,7 @@ export async function pay(
     account: deps.account,
     // A payment whose reference svcpay generated has its id as reference.
     ref: ref ?? id,
-    ...askedColumns(instruction, order.kind),
+    ...columns,
     request: encodeOrder(order),
     terms,
     batch,
@@ -96,6 +101,16 @@ export async function pay(
     leaveOpen: isLookedAt ? 'always' : 'never',
   };
   return run(payment, goal, options, deps);
+}
+
+/** Follows the payment that the owner made for an earlier proposal of what is asked. */
+async function decidedByOwner(
+  asked: Parameters<Owner['decided']>[0],
+  { wait }: Pick<PaymentOptions, 'wait'>,
+  deps: PaymentDeps,
+): Promise<Transaction | undefined> {
+  const payment = await deps.budget?.owner?.decided(asked);
+  return payment && resume(payment, { wait, consent: { by: 'nobody' } }, deps);
 }
 
 /**
@@ -226,6 +241,8 @@ export async function resume(
   { wait, retry = false, consent, leaveHeld = false }: ResumeOptions,
   deps: PaymentDeps,
 ): Promise<Transaction> {
+  const decided = mayHavePaid(payment) ? undefined : await decidedByOwner(payment, { wait }, deps);
+  if (decided !== undefined) return decided;
   if (!retry && status(payment) === 'abandoned') throw isAbandoned(payment);
   const { follow, repeats } = await compareStored(payment, deps);
   if (follow !== undefined) return resume(follow, { wait, consent, leaveHeld }, deps);
@@ -242,6 +259,8 @@ export async function payThisQuote(
   options: PaymentOptions,
   deps: PaymentDeps,
 ): Promise<Transaction> {
+  const decided = await decidedByOwner(payment, options, deps);
+  if (decided !== undefined) return decided;
   const { follow, repeats } = await compareStored(payment, deps);
   if (follow !== undefined) return resume(follow, { ...options, consent: given.consent }, deps);
   const goal = { ...given, expect, reference: 'given', repeats, leaveOpen: 'never' } as const;
@@ -272,12 +291,18 @@ async function run(
       payment = end.lost;
       if (end.declined !== undefined) await leaveDeclined(payment, end.declined, deps);
     } catch (error) {
-      throw await concerning(error, payment, deps);
+      throw await concerning(await askedOwner(error, payment, deps), payment, deps);
     } finally {
       endLease();
       await deps.journal.release(claim).catch(() => undefined);
     }
   }
+}
+
+/** Proposes to the owner what the budget leaves to the owner. Returns the failure to report. */
+async function askedOwner(error: unknown, payment: Payment, { budget }: PaymentDeps) {
+  if (!(error instanceof OverBudget) || error.forOwner === undefined) return error;
+  return (await budget?.owner?.propose(payment, error)) ?? error;
 }
 
 /** Names the payment in a failure, with the state that the journal has now. */

@@ -124,6 +124,13 @@ export function readProposal(
   return { id, text, proposal };
 }
 
+/** Makes the text of a proposal, and reads it as the owner will. Throws Failure `usage`. */
+export function writtenProposal(proposal: Proposal, environment: SendEnvironment): ReadProposal {
+  checkProposal(proposal, environment.now);
+  const text = proposalText(proposal);
+  return readProposal(text, proposalId(text), environment);
+}
+
 /** The rows of a proposed batch. A row without a reference gets one from the id. */
 export function proposedRows(
   { id, proposal: { rows, batch } }: ReadProposal,

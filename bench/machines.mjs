@@ -128,11 +128,11 @@ async function growth(server, openJournalAt) {
 }
 
 const filling = (from, upTo) => `
-  INSERT INTO svcpay.payments (id, scope, account, ref, ref_alike, kind, request, fingerprint, idempotency_key, terms, unfinished, opened_at, updated_at)
+  INSERT INTO svcpay.payments (id, scope, account, ref, ref_alike, kind, instruction, digest, idempotency_key, terms, unfinished, opened_at, updated_at)
   SELECT 'i' || n, 'ne01', 'ne01', 'r' || n, 'r' || n, 'send lightning', '{}', 'f' || n, 'bolt11:' || n, '{}', 0, n, n
     FROM generate_series(${from + 1}, ${upTo}) AS n;
-  INSERT INTO svcpay.attempts (payment_id, number, account, state, txn_id, txn_state, approved_total, spend_ccy, submitted_at, limit_time)
-  SELECT 'i' || n, 1, 'ne01', 'paid', 't' || n, 'completed', '0.00001', 'BTC', n, n FROM generate_series(${from + 1}, ${upTo}) AS n`;
+  INSERT INTO svcpay.attempts (payment_id, number, account, request, state, outcome, txn_id, txn_state, approved_total, spend_ccy, submitted_at, limit_time)
+  SELECT 'i' || n, 1, 'ne01', '{}', 'paid', 'paid', 't' || n, 'completed', '0.00001', 'BTC', n, n FROM generate_series(${from + 1}, ${upTo}) AS n`;
 
 async function cost(journal, size) {
   const times = { begin: [], find: [], spent: [], latest: [], open: [] };

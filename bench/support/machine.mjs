@@ -13,14 +13,14 @@ const warmUp = 30;
 
 /**
  * The database transactions of a whole payment command: list unfinished payments, find the
- * reference, begin, claim, quote, submit, accept, send, complete, release.
+ * reference, begin, quote, submit, accept, send, complete, release.
  */
 const attempt = (set) => `, a AS (UPDATE svcpay.attempts SET ${set} WHERE payment_id = $1)`;
 const statements = [
-  `WITH p AS (INSERT INTO svcpay.payments (id, scope, account, ref, ref_alike, kind, request, fingerprint, idempotency_key, terms, opened_at, updated_at)
-    VALUES ($1, 'ne01', 'ne01', $1, $1, 'send lightning', '{}', $1, 'bolt11:' || $1, '{}', 1, 1) RETURNING *),
-    a AS (INSERT INTO svcpay.attempts (payment_id, number, account, state) SELECT id, 1, account, 'requested' FROM p)`,
-  `WITH p AS (UPDATE svcpay.payments SET owner = 'bench', lease_until = 1, fence = 1 WHERE id = $1 RETURNING *)`,
+  `WITH p AS (INSERT INTO svcpay.payments (id, scope, account, ref, ref_alike, kind, instruction, digest, idempotency_key, terms, opened_at, updated_at, owner, lease_until, fence)
+    VALUES ($1, 'ne01', 'ne01', $1, $1, 'send lightning', '{}', $1, 'bolt11:' || $1, '{}', 1, 1, 'bench', 1, 1) RETURNING *),
+    a AS (INSERT INTO svcpay.attempts (payment_id, number, account, request, state, outcome)
+      SELECT id, 1, account, '{}', 'requested', 'requested' FROM p)`,
   ...[
     [2, `state = 'quoted', txn_id = $1, txn_state = 'quoted'`],
     [3, `state = 'submitting', approved_total = '0.00001', spend_ccy = 'BTC', submitted_at = 3`],
@@ -79,8 +79,7 @@ async function pay(journal, id) {
   };
   await journal.open(draft.scope);
   await journal.find(draft.scope, id);
-  const { payment } = await journal.begin(draft);
-  let claim = await journal.claim(payment.id, 'bench 1 x');
+  let { claim } = await journal.begin(draft, 'bench 1 x');
   const moved = (change) => ({ attempt: { ...claim.payment.attempts[0], ...change } });
   claim = await journal.write(claim, moved({ state: 'quoted', txnId: id, txnState: 'quoted' }));
   const approved = moved({ state: 'submitting', approvedTotal: '0.00001', spendCcy: 'BTC' });

@@ -2,7 +2,7 @@
 import type { Token } from '../../src/api/types.js';
 import { Failure } from '../../src/formats/failure.js';
 import type { CheckedPayment, Journal } from '../../src/store/journal/journal.js';
-import type { Payment, PaymentDraft } from '../../src/store/journal/payment.js';
+import type { Payment } from '../../src/store/journal/payment.js';
 import { copyOf, emptyStore, memoryJournal, restore } from './memory-journal.js';
 import type { RealJournals } from './real-journals.js';
 import { accountId } from './service-model.js';
@@ -171,10 +171,11 @@ export function gated(
         if (tells(result)) tracks.latest = takenAt;
         return result;
       });
-  const begin = late(async (draft: PaymentDraft) => {
-    const claim = await journal.begin(draft);
-    keeper.ids.add(claim.payment.id);
-    return claim;
+  const begin = late(async (...draft: Parameters<Journal['begin']>) => {
+    const begun = await journal.begin(...draft);
+    keeper.ids.add(begun.payment.id);
+    if (begun.claim !== undefined) tracks.drives(begun.payment.id);
+    return begun;
   }, true);
   const take: Journal['claim'] = async (id, owner) => {
     const claimed = await journal.claim(id, owner);
@@ -193,10 +194,10 @@ export function gated(
     tracks.rests(claimed.payment.id);
   };
   return {
-    begin: async (draft) => {
-      const claim = await begin(draft);
-      tracks.payments.add(claim.payment.id);
-      return claim;
+    begin: async (...draft) => {
+      const begun = await begin(...draft);
+      tracks.payments.add(begun.payment.id);
+      return begun;
     },
     claim: async (id, owner) => {
       const claimed = await claim(id, owner);

@@ -162,15 +162,19 @@ export function memoryJournal(
   ];
 
   return {
-    async begin(draft) {
+    async begin(draft, owner) {
       const same = rowAt(draft.scope, draft.ref);
       const rival = rivalOf(draft, same?.payment.id);
       if (rival !== undefined && (same === undefined || !mayHavePaid(same.payment)))
         return { payment: rival, found: 'once' };
       if (same === undefined) {
         const payment = opened(draft, now());
-        rows.set(draft.id, { payment, owner: null, leaseUntil: 0, fence: 0 });
-        return { payment, found: 'new' };
+        const row =
+          owner === undefined
+            ? { payment, owner: null, leaseUntil: 0, fence: 0 }
+            : { payment, owner, leaseUntil: now() + leaseMs, fence: 1 };
+        rows.set(draft.id, row);
+        return { payment, found: 'new', claim: owner === undefined ? undefined : claimOf(row) };
       }
       if (same.payment.digest !== draft.digest && isReferenceFree(same.payment) && !isHeld(same)) {
         const before = same.payment;

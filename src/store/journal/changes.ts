@@ -11,7 +11,7 @@ import {
   type SqlValue,
   type Statement,
 } from '../database/sql.js';
-import { leaseMs, LostClaim, type Claim } from './journal.js';
+import { leaseMs, LostClaim, type Begun, type Claim } from './journal.js';
 import {
   alikeRef,
   changed,
@@ -52,15 +52,24 @@ export interface Write {
 
 type Columns = Readonly<Record<string, SqlValue>>;
 
-/** Inserts a payment, and commits the database transaction. */
-export async function insertPayment(sql: Sql, draft: PaymentDraft, by: Actor): Promise<Payment> {
+/**
+ * Inserts a payment, which `owner` claims if there is one, and commits the database transaction.
+ */
+export async function insertPayment(
+  sql: Sql,
+  draft: PaymentDraft,
+  by: Actor,
+  owner: string | undefined,
+): Promise<Pick<Begun, 'payment' | 'claim'>> {
   const payment = opened(draft, await sql.now());
+  const claimed =
+    owner === undefined ? undefined : { owner, leaseUntil: new TimeFromNow(leaseMs), fence: 1 };
   await sql.last(
-    insertRow(payment),
+    insertRow(payment, claimed),
     ...payment.attempts.map((attempt) => insertAttempt(payment, attempt)),
     ...appendSteps(payment.id, null, [askedStep('asked', payment, draft)], by),
   );
-  return payment;
+  return { payment, claim: claimed && { payment, fence: claimed.fence, lastChange: null } };
 }
 
 const askedStep = (
@@ -74,7 +83,10 @@ const askedStep = (
   detail: { ...detail, digest, before: before?.digest },
 });
 
-function insertRow({ id, scope, account, ref, openedAt, updatedAt, ...draft }: Payment): Statement {
+function insertRow(
+  { id, scope, account, ref, openedAt, updatedAt, ...draft }: Payment,
+  claimed: Columns = {},
+): Statement {
   const columns = {
     id,
     scope,
@@ -84,6 +96,7 @@ function insertRow({ id, scope, account, ref, openedAt, updatedAt, ...draft }: P
     ...askedColumns(draft),
     openedAt,
     updatedAt,
+    ...claimed,
   };
   return inserted('payments', [columns]);
 }

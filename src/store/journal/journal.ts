@@ -65,6 +65,8 @@ export interface CheckedPayment {
 export interface Begun {
   readonly payment: Payment;
   readonly found: 'new' | 'ref' | 'once';
+  /** The claim of the given owner, if the payment has a new row. */
+  readonly claim?: Claim | undefined;
   /** The payment that the new payment replaces. No attempt of it was ever submitted. */
   readonly replaced?: Payment | undefined;
 }
@@ -142,9 +144,9 @@ export interface Journal {
    * `ref` payment, unless the `ref` payment may have moved money. If the draft has a different
    * instruction from the payment with its reference, and that reference is free (see
    * `isReferenceFree`), the draft replaces the payment, and the result is `new` with the `replaced`
-   * payment. `begin` is atomic between processes.
+   * payment. A new row is claimed for `owner`, if there is one. `begin` is atomic between processes.
    */
-  begin(draft: PaymentDraft): Promise<Begun>;
+  begin(draft: PaymentDraft, owner?: string): Promise<Begun>;
   /**
    * Claims a payment. Resolves with undefined if another running process holds an unexpired lease
    * on the payment.

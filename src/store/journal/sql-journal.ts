@@ -61,9 +61,9 @@ import { againIfAny, checkedPage } from './verify.js';
 export const guarded = (journal: Journal, mayPay: () => Promise<void>): Journal => ({
   ...journal,
   mayPay,
-  begin: async (draft) => {
+  begin: async (...draft) => {
     await mayPay();
-    return journal.begin(draft);
+    return journal.begin(...draft);
   },
   submit: async (...submission) => {
     await mayPay();
@@ -88,7 +88,7 @@ export function openSqlJournal(
     ...lookups(deps),
     wrongTotals: () => againIfAny(() => database.read(wrongTotals)),
     checked: (after, since, atMost) => checkedPage(database, after, since, atMost),
-    begin: (draft) => begin(deps, draft, by),
+    begin: (draft, owner) => begin(deps, draft, by, owner),
     claim: async (id, owner) =>
       (await claimFree(database, id, owner)) ?? takeOver(deps, id, owner, by),
     extendLease: (claim) => extendLease(database, claim),
@@ -120,8 +120,13 @@ function writtenRow(results: readonly (readonly unknown[])[]): PaymentRow {
   return row;
 }
 
-const begin = (deps: SqlJournalDeps, draft: PaymentDraft, by: Actor): Promise<Begun> =>
-  deps.database.transaction((sql) => beginIn(sql, deps, draft, by), {
+const begin = (
+  deps: SqlJournalDeps,
+  draft: PaymentDraft,
+  by: Actor,
+  owner: string | undefined,
+): Promise<Begun> =>
+  deps.database.transaction((sql) => beginIn(sql, deps, draft, by, owner), {
     locks: [refLock(draft), ...keyLock(draft)],
   });
 
@@ -130,6 +135,7 @@ async function beginIn(
   deps: SqlJournalDeps,
   draft: PaymentDraft,
   by: Actor,
+  owner: string | undefined,
 ): Promise<Begun> {
   const condition = '(p.scope = ? AND p.ref = ?) OR p.idempotency_key = ?';
   const payments = paymentsIn(
@@ -141,7 +147,7 @@ async function beginIn(
   const rival = payments.find((each) => each.id !== same?.id && mayHavePaid(each));
   if (rival !== undefined && (same === undefined || !mayHavePaid(same)))
     return { payment: rival, found: 'once' };
-  if (same === undefined) return { payment: await insertPayment(sql, draft, by), found: 'new' };
+  if (same === undefined) return { ...(await insertPayment(sql, draft, by, owner)), found: 'new' };
   const isOther = same.digest !== draft.digest && isReferenceFree(same);
   const payment = isOther ? await takeReference(sql, deps, same, draft, by) : undefined;
   return payment === undefined

@@ -35,6 +35,7 @@ import {
   txnOf,
   type RunEventBody,
   type Now,
+  type Outcome,
   type Run,
   type Step,
   type RunGoal,
@@ -246,7 +247,9 @@ async function end(
 ): Promise<Transaction> {
   // If another process has taken over the payment, this run follows that process.
   const why = 'failure' in outcome ? outcome.failure : undefined;
-  const writing = abandons ? take(run, { is: 'abandoned', why }, drive) : endLease(run, drive);
+  const writing = abandons
+    ? take(run, { is: 'abandoned', why }, drive)
+    : endLease(run, outcome, drive);
   await writing.catch((error: unknown) => {
     if (error instanceof LostClaim) throw error;
   });
@@ -256,12 +259,15 @@ async function end(
   return outcome.txn;
 }
 
-/** Extends the lease once more, and writes the last steps of the trail. */
-async function endLease(run: Run, drive: Drive): Promise<void> {
+/**
+ * Writes the last steps of the trail. Before a run reports a failure, it checks that no other process
+ * has taken over the payment.
+ */
+async function endLease(run: Run, outcome: Outcome, drive: Drive): Promise<void> {
   const { deps, claim, journalError, told } = drive;
   if (journalError !== undefined) return;
-  if (told.length === 0) return deps.journal.extendLease(claim);
-  await written(run, { run, detail: {} }, drive);
+  if (told.length > 0) await written(run, { run, detail: {} }, drive);
+  else if ('failure' in outcome) await deps.journal.extendLease(claim);
 }
 
 type Performed = Exclude<Step, { do: 'stop' }>;

@@ -78,7 +78,7 @@ export async function pay(
   const compared = isQuote ? notCompared : await compare(request, order, deps);
   if (compared.follow !== undefined)
     return resume(compared.follow, { ...options, consent: request.consent }, deps);
-  const { payment, found, replaced } = await deps.journal.begin({
+  const draft = {
     id,
     scope: deps.scope,
     account: deps.account,
@@ -89,7 +89,9 @@ export async function pay(
     terms,
     batch,
     detail: { batch: batch?.run, line: batch?.line, ...termsOf(terms) },
-  });
+  };
+  const own = ownRun(deps);
+  const { payment, found, replaced, claim } = await deps.journal.begin(draft, own.owner);
   if (replaced !== undefined) deps.on({ type: 'replaced', payment: replaced });
   if (found !== 'new') await checkSame(payment, found, request, deps);
   const isLookedAt = isQuote && found !== 'new' && status(payment) === 'open';
@@ -100,7 +102,7 @@ export async function pay(
     repeats: compared.repeats,
     leaveOpen: isLookedAt ? 'always' : 'never',
   };
-  return run(payment, goal, options, deps);
+  return run(payment, goal, options, own, claim);
 }
 
 /** Follows the payment that the owner made for an earlier proposal of what is asked. */
@@ -112,6 +114,12 @@ async function decidedByOwner(
   const payment = await deps.budget?.owner?.decided(asked);
   return payment && resume(payment, { wait, consent: { by: 'nobody' } }, deps);
 }
+
+/** Gives a run its own name as the owner of claims, because a process may make several runs. */
+const ownRun = (deps: PaymentDeps): PaymentDeps => ({
+  ...deps,
+  owner: `${deps.owner} ${deps.newId()}`,
+});
 
 /**
  * Finds the earlier payment of this instruction under its reference, if the amount of a new attempt
@@ -248,7 +256,7 @@ export async function resume(
   if (follow !== undefined) return resume(follow, { wait, consent, leaveHeld }, deps);
   const leaveOpen = retry ? 'never' : 'if-passing';
   const goal = { reference: 'given', consent, repeats, leaveOpen } as const;
-  return run(payment, goal, { wait, retry, leaveHeld }, deps);
+  return run(payment, goal, { wait, retry, leaveHeld }, ownRun(deps));
 }
 
 /** Confirms exactly the quote in the journal, even if its payment was abandoned. */
@@ -264,29 +272,32 @@ export async function payThisQuote(
   const { follow, repeats } = await compareStored(payment, deps);
   if (follow !== undefined) return resume(follow, { ...options, consent: given.consent }, deps);
   const goal = { ...given, expect, reference: 'given', repeats, leaveOpen: 'never' } as const;
-  return run(payment, goal, options, deps);
+  return run(payment, goal, options, ownRun(deps));
 }
 
 type Given = Pick<RunGoal, 'expect' | 'reference' | 'terms' | 'consent' | 'repeats' | 'leaveOpen'>;
 
+/** @param first the claim of a new payment */
 async function run(
   opened: Payment,
   given: Given,
   options: PaymentOptions & TakeOverOptions,
   deps: PaymentDeps,
+  first?: Claim,
 ): Promise<Transaction> {
-  // Each run in a process needs its own owner name in the journal.
-  const own = { ...deps, owner: `${deps.owner} ${deps.newId()}` };
   let payment = opened;
-  for (;;) {
-    const taken = await takeOver(payment, options, own);
+  for (let claimed = first; ; claimed = undefined) {
+    const taken =
+      claimed === undefined
+        ? await takeOver(payment, options, deps)
+        : { claim: claimed, followed: false };
     if ('txn' in taken) return taken.txn;
     const { claim, followed } = taken;
     const endLease = keepLease(claim, deps);
     try {
       if (given.leaveOpen === 'if-passing' && status(claim.payment) === 'abandoned')
         throw isAbandoned(claim.payment);
-      const end = await drive(claim, goalOf(claim.payment, given, options, followed), own);
+      const end = await drive(claim, goalOf(claim.payment, given, options, followed), deps);
       if ('txn' in end) return end.txn;
       payment = end.lost;
       if (end.declined !== undefined) await leaveDeclined(payment, end.declined, deps);

@@ -140,17 +140,22 @@ export function sqliteDatabase(file: SqliteFile, now: () => number): SqliteSqlDa
 function openLog(file: SqliteFile) {
   let opened: Promise<number> | undefined;
   let before: Promise<unknown> = Promise.resolve();
+  /** The sync that has not started, which all commits until its start share. */
+  let following: Promise<void> | undefined;
+  const syncNext = async (): Promise<void> => {
+    // Ignores the error of an earlier sync, because the caller of that sync receives the error.
+    await before.catch(() => undefined);
+    following = undefined;
+    await syncData(await (opened ??= openDurably(file.path)));
+  };
   return {
     async sync(): Promise<void> {
       if (file.path === inMemory) return;
-      opened ??= openDurably(file.path);
-      const both = Promise.all([before, opened.then(syncData)]);
-      // Ignores the error of an earlier sync, because the caller of that sync receives the error.
-      before = both.catch(() => undefined);
-      await both.catch((error: unknown) => Promise.reject(sqliteFailure(file, error)));
+      before = following ??= syncNext();
+      await following.catch((error: unknown) => Promise.reject(sqliteFailure(file, error)));
     },
     close: async (): Promise<void> => {
-      await before;
+      await before.catch(() => undefined);
       const log = opened;
       opened = undefined;
       await log?.then(promisify(close), () => undefined);

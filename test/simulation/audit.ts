@@ -6,6 +6,7 @@ import { latest, mayHavePaid, status, type Payment } from '../../src/store/journ
 import { hasLapsed, isFinal } from '../../src/formats/states.js';
 import type { Resumed } from '../../src/wallet/payment/resume-all.js';
 import { unpaidOutcomes, type Row } from '../../src/wallet/batch/row.js';
+import { orderOf } from '../../src/wallet/instruction/order.js';
 import type { BatchEnd } from './commands.js';
 import type { Keeper } from './homes.js';
 import { inWords } from './process.js';
@@ -342,7 +343,8 @@ function untrueRow(row: Row, moves: readonly ModelTransaction[], { model }: Book
   const { failure, state, txnId } = row;
   const txn = model.transactions.find((each) => each.txnId === txnId);
   if (state === 'paid')
-    return txn?.state === 'completed' && keyOf(row.order) === askedKey(txn)
+    return txn?.state === 'completed' &&
+      keyOf(orderOf(row.instruction, { now: 0 })) === askedKey(txn)
       ? []
       : [`${row.ref} is ${txn?.state}`];
   if (state === 'in-flight' && failure === undefined)

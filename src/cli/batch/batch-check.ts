@@ -11,7 +11,7 @@ import { sanitize } from '../../terminal/sanitize.js';
 import { wrap } from '../../terminal/layout.js';
 import { checkBatch, paidAt, staleRows, type BatchCheck } from '../../wallet/batch/check.js';
 import { readRunName, runName } from '../../wallet/batch/history.js';
-import type { Row } from '../../wallet/batch/row.js';
+import type { PlannedRow, Row } from '../../wallet/batch/row.js';
 import { readRows, type BatchRow, type Problem } from '../../wallet/batch/rows.js';
 import { ownAddressGuard } from '../../wallet/instruction/destinations.js';
 import type { Context } from '../context.js';
@@ -211,7 +211,7 @@ async function bytesOf(file: string, context: Context): Promise<Buffer> {
   return readGivenFile(file);
 }
 
-type Plan = (row: BatchRow) => Promise<Row>;
+type Plan = (row: BatchRow) => Promise<PlannedRow>;
 
 export function planner({ name, from }: Pick<BatchFlags, 'name' | 'from'>, context: Context): Plan {
   let opened: ReturnType<typeof openLookUp> | undefined;
@@ -238,8 +238,8 @@ export function planner({ name, from }: Pick<BatchFlags, 'name' | 'from'>, conte
 export const alikeIn =
   (context: Context) =>
   async (refs: readonly string[]): ReturnType<Awaited<ReturnType<Context['journal']>>['alike']> => {
-    const { scope, journal } = await context.account();
-    return (await journal()).alike(scope, refs);
+    const [{ scope }, journal] = await Promise.all([context.account(), context.journal()]);
+    return journal.alike(scope, refs);
   };
 
 /** Checks the rows of a batch file, or rows that are already planned. */
@@ -247,7 +247,7 @@ export async function checkRows<R extends BatchRow>(
   rows: readonly (R | Problem)[],
   flags: Pick<BatchFlags, 'name' | 'from' | 'retry'>,
   context: Context,
-  plan: (row: R) => Promise<Row> = planner(flags, context),
+  plan: (row: R) => Promise<PlannedRow> = planner(flags, context),
 ): Promise<BatchCheck> {
   const { live, now } = context;
   const refuseOwn = ownAddressGuard(context.account, context.out.say);

@@ -84,7 +84,7 @@ export async function payBatch(
   payment: PaymentDeps,
   context: Context,
 ): Promise<BatchEnd> {
-  const { live, out } = context;
+  const { out } = context;
   const write =
     path === null ? undefined : await openResult(path, columns, context.globals.rawCells);
   const record = recorder(rows.length, drain, context);
@@ -107,7 +107,7 @@ export async function payBatch(
       (complete) => ({ complete, fault: undefined }),
       (fault: unknown) => ({ complete: false, fault }),
     );
-    live.stop();
+    record.end();
     const { tally, failures } = record;
     if (fault !== undefined && !hasMoved(tally)) throw fault;
     const lost = await resultLines(record.ended, context)
@@ -132,7 +132,7 @@ export async function payBatch(
       failure: failure === undefined || flags.retry ? failure : withRetry(failure, tally, again),
     };
   } finally {
-    live.stop();
+    record.end();
   }
 }
 
@@ -154,15 +154,20 @@ function withRetry(failure: Failure, { kinds }: BatchTally, again: BatchSource['
   });
 }
 
-/** The pause in ms between two drawings of the progress. */
-const drawnEveryMs = 100;
+/**
+ * The time in ms between two reports of finished rows, because a report of each row would delay the
+ * requests of a fast batch.
+ */
+const shownEveryMs = 100;
 
 function recorder(rows: number, drain: Drain, context: Context) {
   const { out, live, terminal, now } = context;
   const ended: Omit<ResultLine, 'worth'>[] = [];
   const failures: BatchLine[] = [];
   let tally = emptyTally;
-  let drawnAt = 0;
+  /** The finished rows that svcpay has not shown yet. */
+  let waiting: (() => void)[] = [];
+  let stopShowing = (): void => undefined;
   const progress = (elapsedMs: number): string => {
     const { results, before } = tally;
     const failed = results.failed + results.unknown;
@@ -172,9 +177,12 @@ function recorder(rows: number, drain: Drain, context: Context) {
       terminal.stderrCanvas,
     );
   };
-  const draw = (): void => {
-    if (now() < drawnAt + drawnEveryMs) return;
-    drawnAt = now();
+  const show = (): void => {
+    if (waiting.length === 0) return;
+    terminal.stderr.cork();
+    for (const say of waiting) say();
+    terminal.stderr.uncork();
+    waiting = [];
     live.progress(doneRows(tally), rows);
     live.update();
   };
@@ -186,9 +194,15 @@ function recorder(rows: number, drain: Drain, context: Context) {
     /** The lines of the rows that have ended, which need less memory than the rows. */
     ended,
     begin(): void {
+      stopShowing = context.every(shownEveryMs, show);
       if (!terminal.canAnimate) return;
       live.start(progress);
       drain.stop.addEventListener('abort', () => live.update(), { once: true });
+    },
+    end(): void {
+      stopShowing();
+      show();
+      live.stop();
     },
     add(row: Row): void {
       tally = tallied(tally, row);
@@ -196,12 +210,11 @@ function recorder(rows: number, drain: Drain, context: Context) {
       if (row.failure !== undefined && failures.length < shownFailures) failures.push(line);
       ended.push({ line, cells: row.cells });
       out.change(line);
-      if (terminal.canAnimate) draw();
-      else if (!line.before)
-        out.say(rowLine(line, doneRows(tally), rows), {
-          reference: line.ref,
-          ...(line.txnId !== null && { txnId: line.txnId }),
-        });
+      const text = rowLine(line, doneRows(tally), rows);
+      const facts = { reference: line.ref, ...(line.txnId !== null && { txnId: line.txnId }) };
+      waiting.push(() => {
+        if (!terminal.canAnimate && !line.before) out.say(text, facts);
+      });
     },
   };
 }

@@ -7,13 +7,24 @@ import { columnOf } from '../../formats/text.js';
 import type { Contacts, Profile } from '../../store/profile/profiles.js';
 import { detectDestination } from '../../formats/destination.js';
 import { savedName } from '../../store/profile/profiles.js';
-import { amountIn, derivedRef, rowOf, type ReadRow, type Row } from '../../wallet/batch/row.js';
+import {
+  amountIn,
+  derivedRef,
+  rowOf,
+  type PlannedRow,
+  type ReadRow,
+} from '../../wallet/batch/row.js';
 import { resultFields } from '../../terminal/cards/batch-progress.js';
 import type { Columns } from '../../wallet/batch/head.js';
 import { CellFailure, inColumn, type BatchRow } from '../../wallet/batch/rows.js';
 import { digestOf, type Instruction } from '../../wallet/instruction/instruction.js';
 import { needOf, orderOf } from '../../wallet/instruction/order.js';
-import { readSend, readSendNow, type SendEnvironment } from '../../wallet/instruction/send.js';
+import {
+  readSend,
+  readSendNow,
+  type SendEnvironment,
+  type SendWords,
+} from '../../wallet/instruction/send.js';
 import { payoutInstruction } from '../../wallet/payout/order.js';
 import { reference } from '../payment/payment-options.js';
 import { readDraft } from '../payout/payout-draft.js';
@@ -64,7 +75,10 @@ export interface PlanDeps extends SendEnvironment {
 }
 
 /** Turns a row of a batch into a payment. Throws Failure `usage` for an invalid row. */
-export async function planRow({ line, cells: written }: BatchRow, deps: PlanDeps): Promise<Row> {
+export async function planRow(
+  { line, cells: written }: BatchRow,
+  deps: PlanDeps,
+): Promise<PlannedRow> {
   const { cells, name } = named({ line, cells: written }, deps);
   const from =
     cells['from'] === undefined
@@ -79,18 +93,13 @@ export async function planRow({ line, cells: written }: BatchRow, deps: PlanDeps
       `A row must have either "to" for a send or ${foreign.join(', ')} for a payout, not both.`,
     );
   }
+  const { note } = cells;
   const paid =
     to === undefined
       ? await planPayout(cells, given, from, deps)
-      : planSendRow({ to, from }, cells, deps);
-  const { note } = cells;
-  const ref = await ownReference(cells, paid.instruction, deps);
-  const payee = name ?? (to === undefined ? undefined : cells['recipient_name']);
-  const instruction: Instruction = {
-    ...paid.instruction,
-    ...(note !== undefined && { note }),
-    ...(payee !== undefined && { name: payee }),
-  };
+      : planSendRow({ to, from, note, name: name ?? cells['recipient_name'] }, cells, deps);
+  const { instruction } = paid;
+  const ref = await ownReference(cells, instruction, deps);
   const order = inColumn('amount', () => orderOf(instruction, { now: deps.now }));
   return rowOf({
     ...paid,
@@ -127,7 +136,7 @@ async function ownReference(
  * destination is refused without the amount too, otherwise the amount column.
  */
 function planSendRow(
-  words: { readonly to: string; readonly from: string | undefined },
+  words: SendWords & { readonly to: string },
   cells: BatchRow['cells'],
   deps: PlanDeps,
 ): Paid {
@@ -135,7 +144,7 @@ function planSendRow(
   const amount = inColumn('amount', () => amountText(cells));
   inColumn('to', () => readSend({ to, from }, deps));
   return inColumn('amount', () => {
-    const { instruction, slow, pays } = readSendNow({ to, amount, from }, deps);
+    const { instruction, slow, pays } = readSendNow({ ...words, amount }, deps);
     checkPriced(instruction);
     return { instruction, isSlow: slow, to: pays.text };
   });
@@ -229,7 +238,13 @@ async function planPayout(
   const payout = await completePayout(draft, lookUp).catch((error: unknown) => {
     throw error instanceof Failure ? new CellFailure('institution', error) : error;
   });
-  return { instruction: payoutInstruction(payout), isSlow: true, to: payout.acctNum };
+  const { note, recipient: name } = cells;
+  const instruction = payoutInstruction(payout, note);
+  return {
+    instruction: name === undefined ? instruction : { ...instruction, name },
+    isSlow: true,
+    to: payout.acctNum,
+  };
 }
 
 const usageIn = (column: string, message: string): Failure =>

@@ -16,7 +16,7 @@ export function lineOf(row: Row, now: number, next: string | null = null): Batch
     to: row.to,
     amount: row.written,
     from: row.from,
-    method: row.order.body.destReq.method,
+    method: row.method,
     cost: cost?.total.value ?? null,
     fees: cost?.fees.value ?? null,
     outcome: state,

@@ -17,10 +17,11 @@ import {
 } from '../../store/journal/payment.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import { checkDestination, checkSpend, knownAmounts } from '../limits/limits.js';
+import type { Instruction } from '../instruction/instruction.js';
 import { checkNotExpired, decodeOrder } from '../order/orders.js';
 import { differentPayment } from '../payment/outcomes.js';
 import { readRunName } from './history.js';
-import { grouped, underName, type Row, type RowStanding } from './row.js';
+import { grouped, underName, type PlannedRow, type Row, type RowStanding } from './row.js';
 import {
   CellFailure,
   inColumn,
@@ -72,7 +73,9 @@ export function staleRows({ rows }: BatchCheck, now: number): Row[] {
     ({ standing, payment }) => standing === 'settled' && paidAt(payment) < now - sameRunMs,
   );
   const isWhole = old.length === rows.length;
-  return old.filter(({ isNamed, order }) => (isWhole || !isNamed) && order.idempotencyKey === null);
+  return old.filter(
+    ({ isNamed, instruction }) => (isWhole || !isNamed) && instruction.once === null,
+  );
 }
 
 /** When the row was submitted, in epoch ms. */
@@ -92,7 +95,7 @@ export interface Lookup {
 }
 
 export interface CheckDeps<R extends BatchRow = BatchRow> extends Lookup {
-  readonly plan: (row: R) => Promise<Row>;
+  readonly plan: (row: R) => Promise<PlannedRow>;
   /**
    * Checks the destination of an unpaid row. Throws Failure for a destination that must not be
    * paid, such as the account's own address.
@@ -122,7 +125,8 @@ export async function checkBatch<R extends BatchRow>(
     const checked = await orProblem(row.line, async () => {
       inColumn('ref', () => parseReference(row.ref));
       checkNew(row, seen);
-      return { ...row, standing: await standing(row, similar, deps) };
+      const { order: _order, ...kept } = row;
+      return { ...kept, standing: await standing(row, similar, deps) };
     });
     if (isProblem(checked)) problems.push(checked);
     else rows.push(checked);
@@ -151,7 +155,7 @@ async function readAll<R extends BatchRow>(
 ) {
   const problems: Problem[] = [];
   const columns = new Set<string>();
-  const read: Row[] = [];
+  const read: PlannedRow[] = [];
   let count = 0;
   for (const row of source) {
     count += 1;
@@ -163,8 +167,8 @@ async function readAll<R extends BatchRow>(
   return { problems, columns, count, read };
 }
 
-interface FoundRow {
-  readonly row: Row;
+interface FoundRow<R extends Row> {
+  readonly row: R;
   /** A paid payment under a reference that differs only in letter case or blanks. */
   readonly similar: Payment | undefined;
 }
@@ -173,10 +177,10 @@ interface FoundRow {
  * Fills the payments of the rows. If most references of the rows were paid by runs with other
  * names, as employee numbers are each month, the name of this run becomes part of each reference.
  */
-export async function inJournal(
-  rows: readonly Row[],
+export async function inJournal<R extends Row>(
+  rows: readonly R[],
   lookup: Lookup,
-): Promise<{ readonly found: readonly FoundRow[]; readonly isRepeated: boolean }> {
+): Promise<{ readonly found: readonly FoundRow<R>[]; readonly isRepeated: boolean }> {
   const found = await withPayments(rows, lookup);
   const isOfOther = ({ payment }: Row): boolean =>
     payment?.batch !== undefined &&
@@ -196,7 +200,10 @@ export async function inJournal(
     : { found, isRepeated };
 }
 
-async function withPayments(rows: readonly Row[], { alike }: Lookup): Promise<FoundRow[]> {
+async function withPayments<R extends Row>(
+  rows: readonly R[],
+  { alike }: Lookup,
+): Promise<FoundRow<R>[]> {
   const byRef = grouped(await alike(rows.map(({ ref }) => ref)), ({ ref }) => alikeRef(ref));
   return rows.map((row) => {
     const payments = byRef.get(alikeRef(row.ref)) ?? [];
@@ -217,12 +224,11 @@ interface EarlierRows {
 
 /** Throws Failure `usage` for a row that repeats an earlier row of the file. */
 function checkNew(
-  { line, ref, isNamed, order }: Row,
+  { line, ref, isNamed, instruction: { once } }: Row,
   { lineOfRef, lineOfInvoice }: EarlierRows,
 ): void {
-  const { idempotencyKey } = order;
   const sameRef = lineOfRef.get(alikeRef(ref));
-  const sameInvoice = idempotencyKey === null ? undefined : lineOfInvoice.get(idempotencyKey);
+  const sameInvoice = once === null ? undefined : lineOfInvoice.get(once);
   if (sameInvoice !== undefined)
     throw usage('to', `This invoice is already on line ${sameInvoice}.`);
   if (sameRef !== undefined && sameRef.ref !== ref)
@@ -237,7 +243,7 @@ function checkNew(
     );
   }
   lineOfRef.set(alikeRef(ref), { line, ref });
-  if (idempotencyKey !== null) lineOfInvoice.set(idempotencyKey, line);
+  if (once !== null) lineOfInvoice.set(once, line);
 }
 
 const alike = (ref: string): string => `differs only in case or blanks from ${ref}`;
@@ -249,7 +255,7 @@ type StandingDeps = Omit<CheckDeps, 'plan'>;
 
 /** What an earlier run did with the row. Throws Failure for a row that cannot be paid. */
 async function standing(
-  row: Row,
+  row: PlannedRow,
   similar: Payment | undefined,
   deps: StandingDeps,
 ): Promise<RowStanding> {
@@ -266,7 +272,7 @@ async function standing(
 
 /** Throws Failure `usage` if the row's reference belongs to a different payment. */
 function standingOf(
-  { instruction, digest, order }: Row,
+  { instruction, digest }: Row,
   payment: Payment,
   { retry }: StandingDeps,
 ): RowStanding {
@@ -275,7 +281,7 @@ function standingOf(
     payment.digest === digest ||
     isImported ||
     isReferenceFree(payment) ||
-    paysSameInvoice(order, payment);
+    paysSameInvoice(instruction, payment);
   if (!isSame) throw new CellFailure('ref', differentPayment(payment, instruction));
   const state = status(payment);
   if (state === 'unknown' && retry) return 'unknown';
@@ -294,8 +300,8 @@ const settledStates: ReadonlySet<PaymentStatus> = new Set([
  * Whether the payment may have paid the row's invoice. The check ignores the destination, because
  * svcpay plans a row on-chain after the invoice in the row's `bitcoin:` URI has expired.
  */
-const paysSameInvoice = ({ idempotencyKey }: Row['order'], payment: Payment): boolean =>
-  idempotencyKey !== null && payment.idempotencyKey === idempotencyKey && mayHavePaid(payment);
+const paysSameInvoice = ({ once }: Instruction, payment: Payment): boolean =>
+  once !== null && payment.idempotencyKey === once && mayHavePaid(payment);
 
 async function orProblem<T>(line: number, action: () => Promise<T>): Promise<T | Problem> {
   try {
@@ -305,7 +311,7 @@ async function orProblem<T>(line: number, action: () => Promise<T>): Promise<T |
   }
 }
 
-async function checkPayable(row: Row, { vet, limits, now }: StandingDeps): Promise<void> {
+async function checkPayable(row: PlannedRow, { vet, limits, now }: StandingDeps): Promise<void> {
   const { order } = row;
   const place = order.kind === 'payout' ? 'acct_num' : 'to';
   inColumn(place, () => checkNotExpired(order, now()));

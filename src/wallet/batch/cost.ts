@@ -40,8 +40,7 @@ const ending: ReadonlySet<FailureKind> = new Set([
 const mostTried = 3;
 
 /** Whether one quote gives the cost of both rows. */
-const kindOf = ({ from, ccy, order }: Row): string =>
-  `${from} ${ccy} ${order.body.destReq.method} ${order.kind}`;
+const kindOf = ({ from, ccy, method, kind }: Row): string => `${from} ${ccy} ${method} ${kind}`;
 
 /**
  * Quotes one row of each kind. The result's `refused` contains the refusals of single rows. Throws

@@ -92,7 +92,10 @@ export interface ReadRow {
   readonly cells: Readonly<Record<string, string>>;
 }
 
-export interface Row extends PaidRow, Omit<ReadRow, 'line' | 'ref'> {
+export interface Row extends PaidRow, Omit<ReadRow, 'line' | 'ref' | 'order'> {
+  /** The kind of the order, such as `send lnurl`. */
+  readonly kind: string;
+  readonly method: string;
   /** The digest of the instruction. */
   readonly digest: string;
   /** A digest that is the same for rows that differ only in their references. */
@@ -115,8 +118,11 @@ export interface Row extends PaidRow, Omit<ReadRow, 'line' | 'ref'> {
   readonly failure?: Failure | undefined;
 }
 
+/** A row with its order, which a checked batch no longer needs, and which takes much memory. */
+export type PlannedRow = Row & Pick<ReadRow, 'order'>;
+
 /** Fills the columns of payee and amount. */
-export function rowOf(read: ReadRow): Row {
+export function rowOf(read: ReadRow): PlannedRow {
   const { order, instruction } = read;
   const { sourceReq, destReq } = order.body;
   const person = destReq.kyc?.details;
@@ -127,6 +133,8 @@ export function rowOf(read: ReadRow): Row {
   const amount = knownAmounts(order)[0];
   return {
     ...read,
+    kind: order.kind,
+    method: destReq.method,
     name,
     account: bank?.account ?? order.destination,
     keys: [...instruction.keys],
@@ -220,7 +228,7 @@ export function derivedRef({ keys, once, amount }: Instruction, name: string): s
 }
 
 /** The row under a reference that the name of its run distinguishes from the same row's last. */
-export const underName = (row: Row, name: string): Row =>
+export const underName = <R extends Row>(row: R, name: string): R =>
   row.isNamed && !row.ref.startsWith(`${name}/`) ? { ...row, ref: `${name}/${row.ref}` } : row;
 
 /** Groups items by a key, in the order of their first items. Omits items without a key. */

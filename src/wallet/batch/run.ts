@@ -4,9 +4,10 @@ import type { Transaction } from '../../api/types.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
 import { Failure, ifAvailable, isUnknown } from '../../formats/failure.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
-import { status, type PaymentTerms } from '../../store/journal/payment.js';
+import { status, type Payment, type PaymentTerms } from '../../store/journal/payment.js';
 import type { ApprovedProposal, Approval, PaymentDeps } from '../payment/contract.js';
 import { methodOf } from '../instruction/keys.js';
+import { orderOf } from '../instruction/order.js';
 import { pay } from '../payment/payment.js';
 import type { Ceiling } from './cost.js';
 import { markOf, type Row } from './row.js';
@@ -54,7 +55,7 @@ export interface BatchDeps {
  * than it has requests in flight, because a row often waits between its requests. The option
  * `concurrency` limits the number of create and confirm requests in flight.
  */
-const rowsPerRequest = 2;
+const rowsPerRequest = 3;
 
 /**
  * Pays the rows. Once all started rows have ended, resolves with whether svcpay reached the last
@@ -99,12 +100,12 @@ async function payRow(row: Row, options: BatchOptions, deps: BatchDeps): Promise
   const { lines, upTo, proposal } = options.consent;
   const asking = askingCeiling(upTo);
   const isApproved = lines.has(row.line);
-  let isSubmitted = false;
+  let submitted: Payment | undefined;
   const payment: PaymentDeps = {
     ...deps.payment,
     on: (event) => {
       deps.payment.on(event);
-      if (event.type === 'submitting') isSubmitted = true;
+      if (event.type === 'submitting') submitted = event.payment;
       else if (event.type === 'journal-failed') deps.warn(event.error);
       else if (event.type === 'exceeded') deps.warn(event.failure);
     },
@@ -119,16 +120,16 @@ async function payRow(row: Row, options: BatchOptions, deps: BatchDeps): Promise
   const wait = (options.wait ?? !row.isSlow) ? options.waitTimeout : false;
   try {
     const txn = await pay(request, { wait, retry: options.retry && isApproved }, payment);
-    return { row: await paidRow(row, txn, isSubmitted, deps), isExceeded: false };
+    return { row: await paidRow(row, txn, submitted, deps), isExceeded: false };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     // A row whose outcome is unknown keeps its share of the approved total.
     if (!isUnknown(error)) asking.release();
-    const elsewhere = isSubmitted ? undefined : await paidElsewhere(row, error, deps);
+    const elsewhere = submitted ? undefined : await paidElsewhere(row, error, deps);
     if (elsewhere !== undefined) return { row: elsewhere, isExceeded: false };
     const failure = error.kind === 'declined' ? (asking.refusal() ?? error) : error;
     return {
-      row: await failedRow(row, failure, isSubmitted, deps),
+      row: await failedRow(row, failure, submitted !== undefined, deps),
       isExceeded: failure !== error && asking.isExceeded(),
     };
   }
@@ -140,15 +141,16 @@ const stored = async ({ ref }: Row, { payment: { journal, scope } }: BatchDeps) 
   return found?.ref === ref ? found : undefined;
 };
 
+/** @param submitted the payment, if this run submitted it */
 async function paidRow(
   row: Row,
   txn: Transaction,
-  isSubmitted: boolean,
+  submitted: Payment | undefined,
   deps: BatchDeps,
 ): Promise<Row> {
-  const read = withResult(row, await stored(row, deps), txn);
+  const read = withResult(row, submitted ?? (await stored(row, deps)), txn);
   const state = txn.txnState === 'completed' ? 'paid' : 'in-flight';
-  return { ...read, state, before: !isSubmitted };
+  return { ...read, state, before: submitted === undefined };
 }
 
 async function failedRow(
@@ -219,13 +221,13 @@ async function paidElsewhere(
   { kind, txnId }: Failure,
   { payment }: BatchDeps,
 ): Promise<Row | undefined> {
-  if (kind !== 'already-paid' || txnId === undefined || row.order.idempotencyKey === null)
+  if (kind !== 'already-paid' || txnId === undefined || row.instruction.once === null)
     return undefined;
   const txn = await ifAvailable(payment.service.transaction(txnId));
   const { paymentRequest } = txn?.destReq.reqDetails ?? {};
+  const { body } = orderOf(row.instruction, { now: payment.now() });
   const isSame =
-    paymentRequest !== undefined &&
-    paymentRequest === row.order.body.destReq.reqDetails?.['paymentRequest'];
+    paymentRequest !== undefined && paymentRequest === body.destReq.reqDetails?.['paymentRequest'];
   if (txn === undefined || !isSame) return undefined;
   if (txn.txnState === 'completed') return { ...withResult(row, undefined, txn), before: true };
   const isMoving = !isFinal(txn.txnState) && !isQuoted(txn.txnState);

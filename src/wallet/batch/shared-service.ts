@@ -1,6 +1,7 @@
 // Shares the service among many concurrent payments. Reads the wallets once for all payments, and
 // limits the number of create and confirm requests in flight.
 import pLimit from 'p-limit';
+import { setImmediate } from '../../api/timers.js';
 import type { Wallet } from '../../api/types.js';
 import type { PaymentService } from '../payment/contract.js';
 
@@ -33,9 +34,21 @@ export function sharedService(
     );
     return reading;
   };
+  const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  let passed = Promise.resolve();
+  /**
+   * Passes the responses on one by one. Before each, the event loop sends the request that waited
+   * for the response, because the work of a payment would delay that request.
+   */
+  const afterRequests = async <T>(response: Promise<T>): Promise<T> => {
+    await response.catch(() => undefined);
+    passed = passed.then(nextTurn).then(nextTurn);
+    await passed;
+    return response;
+  };
   return {
-    createTransaction: (body) => oneOf(() => service.createTransaction(body)),
-    confirmTransaction: (txnId) => oneOf(() => service.confirmTransaction(txnId)),
+    createTransaction: (body) => afterRequests(oneOf(() => service.createTransaction(body))),
+    confirmTransaction: (txnId) => afterRequests(oneOf(() => service.confirmTransaction(txnId))),
     cancelTransaction: (txnId) => service.cancelTransaction(txnId),
     transaction: (txnId) => service.transaction(txnId),
     eachTransaction: (filter) => service.eachTransaction(filter),

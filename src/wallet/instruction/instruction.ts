@@ -170,5 +170,6 @@ export function written(
 ): WrittenAmount {
   const amount = parseAmount(text, ccy);
   const unit = currencyOf(text) === undefined ? amount.ccy.toLowerCase() : '';
-  return { ...amount, written: `${text.replaceAll(/\s/gu, '')}${unit}`, side };
+  const { ccy: of, value } = amount;
+  return { ccy: of, value, written: `${text.replaceAll(/\s/gu, '')}${unit}`, side };
 }

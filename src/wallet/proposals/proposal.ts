@@ -15,7 +15,7 @@ import {
   storedInstruction,
   type Instruction,
 } from '../instruction/instruction.js';
-import { amountIn, rowOf, type ReadRow, type Row } from '../batch/row.js';
+import { amountIn, rowOf, type ReadRow, type PlannedRow } from '../batch/row.js';
 import { needOf, orderOf } from '../instruction/order.js';
 import { sameAgain } from '../instruction/same-again.js';
 import { readSendNow, type SendEnvironment, type SendWords } from '../instruction/send.js';
@@ -135,7 +135,7 @@ export function writtenProposal(proposal: Proposal, environment: SendEnvironment
 export function proposedRows(
   { id, proposal: { rows, batch } }: ReadProposal,
   environment: SendEnvironment,
-): Row[] {
+): PlannedRow[] {
   return rows.map((instruction, index) => {
     const { to, isSlow } = readAgain(instruction, environment);
     if (needOf(instruction) !== undefined) throw refused('a row of a batch needs an exact amount.');

@@ -6,13 +6,13 @@ import { parseAmount } from '../../../src/formats/amount.js';
 import { Failure } from '../../../src/formats/failure.js';
 import type { Journal } from '../../../src/store/journal/journal.js';
 import { Ceiling } from '../../../src/wallet/batch/cost.js';
-import type { Row } from '../../../src/wallet/batch/row.js';
+import type { PlannedRow, Row } from '../../../src/wallet/batch/row.js';
 import { runBatch } from '../../../src/wallet/batch/run.js';
 import { lnurlOrder } from '../../../src/wallet/order/orders.js';
 import { bench } from '../support/machine.js';
 import { batchRow } from '../support/rows.js';
 
-const rowOf = (line: number): Row =>
+const rowOf = (line: number): PlannedRow =>
   batchRow(line, lnurlOrder(`user${line}@pay.example`, parseAmount('1000sat')));
 
 function begun(lines: readonly number[], ceiling?: Ceiling, made = bench(), concurrency = 2) {
@@ -60,7 +60,7 @@ test('runBatch finishes the payments in flight if the journal fails for a row', 
 test('runBatch stops at a row that would exceed the approved total', async () => {
   const bound = new Big('0.000021');
   const { made, outcomes, ended } = begun(
-    [2, 3, 4, 5, 6],
+    [2, 3, 4, 5, 6, 7, 8],
     new Ceiling([{ ccy: 'BTC', value: bound }]),
   );
   expect(await ended).toBe(false);

@@ -144,6 +144,9 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       'budget list': 'list the budgets and how much is used',
       'budget show': 'show the rules of a budget, how much is used, and its changes',
     }),
+    ...commands(() => import('./budget/recipe.js'), {
+      'budget recipe': 'print how an agent or a job spends without reaching the secret',
+    }),
     ...decides(async () => ({ 'stop-all': (await import('./budget/budget.js')).stopAll }), {
       'stop-all': 'stop all budgets at once',
     }),

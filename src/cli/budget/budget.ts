@@ -16,7 +16,7 @@ import { outboxOption } from '../proposals/outbox.js';
 import { list, record } from '../show.js';
 import { amount, choice, duration, flag, flagName, text, word, type ValuesOf } from '../values.js';
 
-const name = () =>
+export const budgetName = () =>
   word('NAME', (given) => {
     if (/^[a-z0-9][a-z0-9_.-]{0,63}$/i.test(given)) return given;
     throw new Failure('usage', `"${given}" is not a name: use letters, digits, ".", "_" and "-".`);
@@ -39,7 +39,7 @@ const rules = {
 };
 
 export const budgetAdd = defineCommand({
-  arguments: { name: name() },
+  arguments: { name: budgetName() },
   options: rules,
   changes: true,
   examples: [
@@ -108,7 +108,7 @@ export const budgetList = defineCommand({
 });
 
 export const budgetShow = defineCommand({
-  arguments: { name: name().optional() },
+  arguments: { name: budgetName().optional() },
   examples: [['svcpay budget show agent', 'shows rules, use and changes']],
   async run({ name: given }, context) {
     const called = given ?? context.settings.budget;
@@ -120,7 +120,7 @@ export const budgetShow = defineCommand({
 });
 
 export const budgetStop = defineCommand({
-  arguments: { name: name() },
+  arguments: { name: budgetName() },
   changes: true,
   examples: [
     ['svcpay budget stop agent', 'refuses payments from now on, also of running programs'],
@@ -130,7 +130,7 @@ export const budgetStop = defineCommand({
 });
 
 export const budgetStart = defineCommand({
-  arguments: { name: name().optional() },
+  arguments: { name: budgetName().optional() },
   options: { all: flag().describe('undo svcpay stop-all') },
   changes: true,
   examples: [
@@ -154,7 +154,7 @@ export const stopAll = defineCommand({
 });
 
 export const budgetRemove = defineCommand({
-  arguments: { name: name() },
+  arguments: { name: budgetName() },
   changes: true,
   examples: [['svcpay budget remove agent', 'its total continues if you add the name again']],
   async run({ name: called }, context) {

@@ -9,7 +9,7 @@ import { branchNamed } from '../help/suggest.js';
 import { exitCodeRows } from '../help/topics.js';
 import { outboxOf, outboxOption } from '../proposals/outbox.js';
 import { parseMaxFee } from '../payment/payment-options.js';
-import { flag, word, type RawValues } from '../values.js';
+import { file, flag, word, type RawValues } from '../values.js';
 import { callTool, runCommand, type Tool } from './call.js';
 import { demandBudget } from './rules.js';
 import { serveMcp, type ResourceRow } from './server.js';
@@ -20,24 +20,29 @@ function readMaxFee(given: string): string {
   return given;
 }
 
+const mcpOptions = {
+  allowPayments: flag().describe(
+    'also offer the tools that move money, within a budget; requires --budget',
+  ),
+  propose: flag().describe(
+    'offer only tools that decode and propose, without a login and a secret',
+  ),
+  outbox: outboxOption(),
+  connect: file('SOCKET')
+    .optional()
+    .describe('pass all messages to the svcpay mcp of another user, at this Unix socket'),
+  maxFee: word('AMOUNT|PERCENT', readMaxFee)
+    .optional()
+    .describe(
+      'highest fee of a payment, 100sat or 1% ' +
+        '(default 1%, or the usual fee of a small payment if that is higher)',
+    ),
+};
+
 /** @param rows the tools of the server, by default all tools of svcpay */
 export const mcp = (tree: Branch, rows: readonly ToolRow[] = tools): Command =>
   defineCommand({
-    options: {
-      allowPayments: flag().describe(
-        'also offer the tools that move money, within a budget; requires --budget',
-      ),
-      propose: flag().describe(
-        'offer only tools that decode and propose, without a login and a secret',
-      ),
-      outbox: outboxOption(),
-      maxFee: word('AMOUNT|PERCENT', readMaxFee)
-        .optional()
-        .describe(
-          'highest fee of a payment, 100sat or 1% ' +
-            '(default 1%, or the usual fee of a small payment if that is higher)',
-        ),
-    },
+    options: mcpOptions,
     examples: [
       ['svcpay mcp', 'serves balances, history, decoding and quotes to an agent'],
       [
@@ -50,8 +55,14 @@ export const mcp = (tree: Branch, rows: readonly ToolRow[] = tools): Command =>
         'also offers tools that pay, within the budget',
       ],
     ],
-    async run({ allowPayments, propose, outbox, maxFee }, context) {
+    async run({ allowPayments, propose, outbox, connect, maxFee }, context) {
       const { stdout, signal, version } = context;
+      if (connect !== undefined) {
+        if (allowPayments || propose)
+          throw new Failure('usage', 'With --connect, the other server decides what it offers.');
+        const { passThrough } = await import('./connect.js');
+        return passThrough(connect, context.stdin.open(), stdout, signal);
+      }
       if (propose && allowPayments)
         throw new Failure('usage', '--propose and --allow-payments exclude each other.');
       if (context.settings.accountId !== undefined && !propose) await context.account();

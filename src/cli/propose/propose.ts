@@ -245,7 +245,7 @@ async function propose(
   if (!isPrinted) checkOutbox(folder);
   const path = isPrinted ? null : writeProposal(folder, id, content);
   if (path !== null)
-    out.say(
+    out.advise(
       `  To pay at most ${formatAmounts(maxTotal)}, the owner runs: ${payCommand(id, context)}`,
     );
   return { id, path, expiresAt: proposal.expiresAt, text: content };

@@ -6,6 +6,7 @@ import { outcomes } from './answers.js';
 import { nextOf, started, stopped, successors, taken, type Bounds, type Core } from './runs.js';
 import {
   attemptOf,
+  budget,
   first,
   isRunning,
   keyOf,
@@ -66,7 +67,9 @@ function violation(
   const isOwn = truths.some((truth) => moved(truth) && !truth.byOther);
   const isPending = truths.some(mayStillMove);
   const counts = (number: number): boolean =>
-    payment.attempts.some((attempt) => attempt.number === number && mayHaveMoved(attempt));
+    payment.attempts.some(
+      (attempt) => attempt.number === number && mayHaveMoved(attempt) && attempt.budget === budget,
+    );
   const isUncounted = truths.some(
     (truth, index) => truth.sent > 0 && (moved(truth) || mayStillMove(truth)) && !counts(index + 1),
   );
@@ -95,7 +98,7 @@ function violation(
       reported === 'accepted' && count === 0 && !truths.some(ended),
       'a run reported a payment as accepted that was not',
     ],
-    [isUncounted, 'what may have moved does not count against limits'],
+    [isUncounted, 'what may have moved does not count against limits and its budget'],
     [paidAfterEnd, 'a resume paid what a run had reported as over'],
   ];
   return promises.find(([isBroken]) => isBroken)?.[1];

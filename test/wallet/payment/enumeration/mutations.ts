@@ -153,6 +153,19 @@ export const mutations: Readonly<Record<string, Mutation>> = {
       mayHaveMoved: (attempt) => attempt.state !== 'submitting' && mayHaveMoved(attempt),
     },
   },
+  'submits an attempt without charging its budget': {
+    foundIn: 'twoAttempts',
+    core: {
+      ...core,
+      apply: (run, event) =>
+        core.apply(
+          run,
+          event.is === 'submitted'
+            ? { ...event, amounts: { ...event.amounts, budget: null } }
+            : event,
+        ),
+    },
+  },
   'reports "nothing moved" after an interrupt during a confirmation': {
     foundIn: 'twoAttempts',
     core: deciding(({ memory }, _, step) =>

@@ -200,6 +200,21 @@ describe('svcpay batch', () => {
     expect(other.json()).toMatchObject({ rows: 1, paid: 1, paidBefore: 1, failed: 0 });
   });
 
+  test('prints a CSV row for each row, with the column before', async ({ around }) => {
+    const row = (ref: string) => `${ref},${ref}@example.com,1000sat`;
+    const run = async (...refs: string[]) => {
+      const file = batchFile(around.home, refs.map(row), 'ref,to,amount');
+      const { stdout } = await svcpay(['batch', file, '--yes', '-o', 'csv'], around);
+      const [, ...lines] = parse(stdout);
+      return lines.map((cells) => [cells[8], cells[4], cells[5]]);
+    };
+    expect(await run('ada')).toEqual([['ada', 'paid', 'false']]);
+    expect(await run('ada', 'bob')).toEqual([
+      ['ada', 'paid', 'true'],
+      ['bob', 'paid', 'false'],
+    ]);
+  });
+
   test.for(
     [
       {

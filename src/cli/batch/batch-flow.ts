@@ -13,6 +13,7 @@ import { Failure, ifAvailable } from '../../formats/failure.js';
 import {
   batchCard,
   batchRowList,
+  batchStatusList,
   dryRunLines,
   remarkText,
   type BatchPlan,
@@ -99,7 +100,7 @@ export async function runRows(
       refuseUnpayable(priced, available.of);
       if (refused !== undefined) throw refusedRow(refused);
     });
-    return { summary: { ...before, list: lines }, failures: [], failure, plan };
+    return { summary: { ...before, list: lines }, rows: lines, failures: [], failure, plan };
   }
   showPlan(before, plan, context);
   if (short.length > 0) throw tooPoor(short);
@@ -155,13 +156,14 @@ function failureIn(action: () => void): Failure | undefined {
 
 /** Prints the result of a batch, or the rows of a dry run. */
 async function printBatch(
-  { summary, failures, plan }: BatchResult,
+  { summary, rows, failures, plan }: BatchResult,
   _parts: object,
   { out }: Context,
 ): Promise<void> {
   const { list, remarks } = summary;
   if (list === undefined) {
-    if (out.format !== 'jsonl') await out.record(summary, batchView(summary, failures));
+    if (['csv', 'tsv'].includes(out.format) && !out.quiet) await out.list(rows, batchStatusList);
+    else if (out.format !== 'jsonl') await out.record(summary, batchView(summary, failures));
     return;
   }
   if (out.format === 'json') return out.record(summary, batchView(summary, []));

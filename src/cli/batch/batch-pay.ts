@@ -66,6 +66,8 @@ export async function quoteRow(
 /** The end of a batch. */
 export interface BatchEnd {
   readonly summary: BatchSummary;
+  /** The rows that have ended, in the order of the file. */
+  readonly rows: readonly BatchLine[];
   /** The first rows that failed. */
   readonly failures: readonly BatchLine[];
   readonly failure?: Failure | undefined;
@@ -110,7 +112,8 @@ export async function payBatch(
     record.end();
     const { tally, failures } = record;
     if (fault !== undefined && !hasMoved(tally)) throw fault;
-    const lost = await resultLines(record.ended, context)
+    const ended = record.ended.toSorted((a, b) => a.line.line - b.line.line);
+    const lost = await resultLines(ended, context)
       .then(write)
       .then(() => undefined, lostResult);
     const summary = {
@@ -128,6 +131,7 @@ export async function payBatch(
     if (lost !== undefined && failure !== lost) out.warn(lost.message);
     return {
       summary,
+      rows: ended.map(({ line }) => line),
       failures,
       failure: failure === undefined || flags.retry ? failure : withRetry(failure, tally, again),
     };
@@ -233,9 +237,10 @@ async function resultLines(
   };
   const hasWorth = settings.profile.fiat !== undefined && ids.length > 0;
   const kept = hasWorth ? await read().catch(() => undefined) : undefined;
-  return ended
-    .toSorted((a, b) => a.line.line - b.line.line)
-    .map((each) => ({ ...each, worth: worthOf(each.line, kept?.get(each.line.txnId ?? '')) }));
+  return ended.map((each) => ({
+    ...each,
+    worth: worthOf(each.line, kept?.get(each.line.txnId ?? '')),
+  }));
 }
 
 function worthOf({ outcome, paid, paidCcy }: BatchLine, kept: KeptRate | undefined): SettledWorth {

@@ -315,6 +315,7 @@ const columns = {
   method: { title: 'Method', priority: 3 },
   ref: { title: 'Reference', text: ({ ref }) => ownReference(ref), priority: 5 },
   outcome: { title: 'State', text: ({ outcome }) => outcomeWords[outcome] },
+  before: { only: 'rows' },
   paid: { only: 'rows' },
   paidCcy: { only: 'rows' },
   txnId: { title: 'Id', text: shortId, priority: 6 },
@@ -350,6 +351,7 @@ export const batchStatusList: ListView<BatchLine> = {
     'to',
     'amount',
     'outcome',
+    'before',
     'message',
     'next',
     'ref',
@@ -357,18 +359,7 @@ export const batchStatusList: ListView<BatchLine> = {
     'paidCcy',
     'txnId',
   ),
-  fields: [
-    'bank',
-    'from',
-    'method',
-    'cost',
-    'fees',
-    'before',
-    'txnState',
-    'error',
-    'at',
-    'settled',
-  ],
+  fields: ['bank', 'from', 'method', 'cost', 'fees', 'txnState', 'error', 'at', 'settled'],
 };
 
 const screenColumns = batchRowList.columns.filter(

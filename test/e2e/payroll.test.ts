@@ -287,6 +287,7 @@ describe('svcpay proposals pay, of a payroll', () => {
       { ref: 'o2' },
       { ref: 'o3' },
     ]);
+    expect(await svcpay(['db', 'verify'], around)).toMatchObject({ exitCode: 0 });
     const story = await svcpay(['tx', 'explain', 'o1'], around);
     expect(story.stdout).toContain(`by the proposal ${id.slice(0, 8)}…`);
     const status = await svcpay(['batch', 'status', '2026-10', '--json'], around);

@@ -5,15 +5,20 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } fr
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
+import { postgresDatabase } from '../../src/store/database/postgres.js';
+import { journalPart } from '../../src/store/journal/schema.js';
+import { openSqlJournal } from '../../src/store/journal/sql-journal.js';
+import { pay } from '../../src/wallet/payment/payment.js';
 import { batchFile, paidReferences } from '../support/batch.js';
 import { test, timeoutFlags, type Payment } from '../support/faults.js';
 import type { Exchange } from '../support/faulty-proxy.js';
 import { svcpay, svcpayTty, type Here } from '../support/in-process.js';
 import { isInstalled } from '../support/installed.js';
 import { hasPostgres } from '../support/postgres.js';
-import { preparedDatabase } from '../support/prepared-database.js';
+import { preparedDatabase, prepareTables } from '../support/prepared-database.js';
 import { usingPostgres } from '../support/shared-postgres.js';
 import { environment, startSvcpay } from '../support/svcpay.js';
+import { approved, asked, bench } from '../wallet/support/machine.js';
 
 const server = usingPostgres();
 
@@ -119,6 +124,39 @@ describe.skipIf(!hasPostgres)('svcpay proposals pay on a shared database', () =>
     },
   );
 });
+
+test.skipIf(!hasPostgres)(
+  'two homes that pay the rows of a batch together stay within its highest total',
+  async () => {
+    const [on, url] = [bench(), server().database()];
+    const machines = await Promise.all(
+      ['a', 'b'].map(async (owner) => {
+        const clock = (): number => performance.now();
+        const database = postgresDatabase({ url, source: 'the test', clock });
+        onTestFinished(() => database.close());
+        await prepareTables(database, journalPart);
+        const budget = { name: 'proposal:id', total: { BTC: '0.000025' } };
+        const sleep = async (ms: number): Promise<void> => void (on.time += ms);
+        return { ...on.deps, journal: openSqlJournal(database, () => true), owner, budget, sleep };
+      }),
+    );
+    const ended = await Promise.allSettled(
+      Array.from({ length: 6 }, (_, row) => {
+        const deps = machines[row % 2] ?? on.deps;
+        const request = { instruction: asked, ref: `row ${row}`, terms: {}, consent: approved };
+        return pay(request, { wait: 'forever', retry: false }, deps);
+      }),
+    );
+    const refusals = ended.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    expect(refusals).toHaveLength(4);
+    for (const each of refusals)
+      expect(each).toMatchObject({
+        kind: 'limit',
+        message: expect.stringContaining("over the proposal's highest total"),
+      });
+    expect(on.transactions.filter(({ txnState }) => txnState === 'completed')).toHaveLength(2);
+  },
+);
 
 const canTrace = process.getuid?.() === 0 && isInstalled('setpriv') && isInstalled('strace');
 

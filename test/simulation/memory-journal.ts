@@ -201,6 +201,7 @@ export function memoryJournal(
         await allow({
           spent: async () => spentBy(account, at),
           budget: async () => undefined,
+          charged: async () => [],
           comparable: async (withinMs, atMost) =>
             comparableOf(claim.payment.scope, account, withinMs, atMost),
           rival: rivalOf(claim.payment, id),

@@ -13,6 +13,7 @@ import { checkBatch, paidAt, staleRows, type BatchCheck } from '../../wallet/bat
 import { readRunName, runName } from '../../wallet/batch/history.js';
 import type { PlannedRow, Row } from '../../wallet/batch/row.js';
 import { readRows, type BatchRow, type Problem } from '../../wallet/batch/rows.js';
+import type { BudgetOfRun } from '../../wallet/payment/contract.js';
 import { ownAddressGuard } from '../../wallet/instruction/destinations.js';
 import type { Context } from '../context.js';
 import { limitsInForce } from '../limits/in-force.js';
@@ -36,7 +37,13 @@ export interface BatchSource {
   /** The command that runs the batch again, or undefined for rows from stdin. */
   readonly again: ((more: Command['options']) => Command) | undefined;
   /** The proposal to which the rows belong, and the rest of its highest total. */
-  readonly approved?: { readonly proposal: string; readonly rest: readonly Money[] } | undefined;
+  readonly approved?:
+    | {
+        readonly proposal: string;
+        readonly rest: readonly Money[];
+        readonly budget: BudgetOfRun;
+      }
+    | undefined;
 }
 
 /**

@@ -70,7 +70,8 @@ export async function runRows(
   const comparison = await compare(source, flags, context);
   // Opens the connections to the service in advance, so that no payment waits for a new connection.
   context.early?.open(context.settings.baseUrl ?? '', flags.concurrency);
-  const payment = await openPayments(flags.concurrency, context);
+  const opened = await openPayments(flags.concurrency, context);
+  const payment = { ...opened, budget: approved?.budget ?? opened.budget };
   const available = await balances(check, payment.service);
   const short = shortOf(
     totals.filter(({ from }) => available.isReported(from)),

@@ -1,7 +1,7 @@
 // Pays a proposal: one payment through the payment core, and the rows of a batch as svcpay batch
 // does, each once under its own reference.
 import type { Transaction } from '../../api/types.js';
-import { money, type Money } from '../../formats/amount.js';
+import { fixed, money, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { mayHaveMoved, mayHavePaid, type Payment } from '../../store/journal/payment.js';
 import { runName } from '../../wallet/batch/history.js';
@@ -140,7 +140,15 @@ async function sourceOf(
     run: check.run ?? runName(context.now(), name === '' ? file : name),
     result,
     again: (options) => ({ command: 'proposals pay', argument: id, options }),
-    approved: { proposal: id, rest: restOf(proposal, check.rows) },
+    approved: {
+      proposal: id,
+      rest: restOf(proposal, check.rows),
+      // Several homes that pay the proposal at the same time charge one sum.
+      budget: {
+        name: referenceOf(id),
+        total: Object.fromEntries(proposal.maxTotal.map(({ ccy, value }) => [ccy, fixed(value)])),
+      },
+    },
   };
 }
 

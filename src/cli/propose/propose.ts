@@ -208,7 +208,8 @@ const resultSchema = v.object({
 function complete(words: ReturnType<typeof readSwapWords>): typeof words {
   const missing = Object.entries(words).flatMap(([name, word]) => (word === undefined ? name : []));
   if (missing.length === 0) return words;
-  throw new Failure('usage', `Not proposed: the swap lacks ${missing.join(', ')}.`, {
+  throw new Failure('usage', `the swap lacks ${missing.join(', ')}.`, {
+    money: 'Not proposed',
     hint: 'For example',
     next: { do: 'run', command: 'propose swap 25usdt BTC --max-total 26usdt' },
   });
@@ -226,7 +227,8 @@ async function propose(
   const { globals, now, newId, out } = context;
   const { note, maxTotal, reason, expires, outbox } = flags;
   if (maxTotal.length === 0)
-    throw new Failure('usage', 'Not proposed: --max-total is missing.', {
+    throw new Failure('usage', '--max-total is missing.', {
+      money: 'Not proposed',
       hint: 'Write the highest total with fees, such as --max-total 20000sat.',
     });
   const proposal: Proposal = {

@@ -119,6 +119,8 @@ export interface SpentBefore {
    * change is written.
    */
   readonly budget: (name: string) => Promise<Budget | undefined>;
+  /** Resolves with what was ever charged to this name, and locks the account likewise. */
+  readonly charged: (name: string) => Promise<readonly Spend[]>;
   /** A competing payment that has the same idempotency key and may have paid. */
   readonly rival: Payment | undefined;
   /** Whether a person has refused the proposal, on any home of the database. */

@@ -125,7 +125,7 @@ export interface Attempt {
    */
   readonly approvedReceives: string | null;
   readonly spendCcy: string | null;
-  /** The budget that the submission charged, or null for a payment of the owner. */
+  /** The budget or the proposed batch that the submission charged, or null for neither. */
   readonly budget: string | null;
   /**
    * The time of the submission in epoch ms, or null until the journal records a submission of the

@@ -52,7 +52,7 @@ import {
 } from './payment.js';
 import { accountLock, readBudget } from './budgets.js';
 import { processOf, unnamedActor } from './owner.js';
-import { limitTime, dayMs, spendsIn, spentSince, wrongTotals } from './spending.js';
+import { chargedTo, limitTime, dayMs, spendsIn, spentSince, wrongTotals } from './spending.js';
 import type { Actor } from './steps.js';
 import { appendSteps } from './trail.js';
 import { againIfAny, checkedPage } from './verify.js';
@@ -314,6 +314,7 @@ function spentBefore(
     },
     spent: async () => spendsIn(await whileLocked(...spentSince(account, time - dayMs))),
     budget: (name) => readBudget(whileLocked, account, name, time),
+    charged: async (name) => spendsIn(await whileLocked(...chargedTo(account, name))),
     isRefused: async (proposal) => (await sql.all(refusal, scope, proposal)).length > 0,
   };
 }

@@ -2,7 +2,7 @@
 // database transaction that records the submission. Pure.
 import type { Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import type { Budget } from '../../store/journal/journal.js';
+import type { Budget, Spend } from '../../store/journal/journal.js';
 import type { Order } from '../order/orders.js';
 import { excess, isPayable } from './limits.js';
 
@@ -63,4 +63,15 @@ export function checkBudget(
     amounts,
   );
   if (over !== undefined) throw refuse(over);
+}
+
+/** Throws Failure `limit` if a row of a proposed batch would exceed its highest total. */
+export function checkProposed(
+  limit: Readonly<Record<string, string>>,
+  charged: readonly Spend[],
+  [debit]: readonly Money[],
+): void {
+  const rule = { rule: "the proposal's highest total", limit, spent: () => charged };
+  const over = excess([rule], debit === undefined ? [] : [debit]);
+  if (over !== undefined) throw new Failure('limit', `${over}.`, { money: 'Nothing moved' });
 }

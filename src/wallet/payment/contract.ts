@@ -169,6 +169,8 @@ export type PaymentEvent =
 /** The budget that a run charges, and the owner's decisions about what it does not allow. */
 export interface BudgetOfRun {
   readonly name: string;
+  /** The highest total of a proposed batch by currency, instead of the rules of a stored budget. */
+  readonly total?: Readonly<Record<string, string>> | undefined;
   /** Whom to ask about a payment that the budget leaves to the owner. Without it, refuses it. */
   readonly owner?: Owner | undefined;
 }

@@ -17,7 +17,7 @@ import {
   type Payment,
 } from '../../store/journal/payment.js';
 import { checkSpend, quotedAmounts } from '../limits/limits.js';
-import { checkBudget } from '../limits/budgets.js';
+import { checkBudget, checkProposed } from '../limits/budgets.js';
 import { instructionOf } from '../instruction/instruction.js';
 import { orderFor } from '../instruction/order.js';
 import { mostCompared, sameAgain } from '../instruction/same-again.js';
@@ -206,13 +206,12 @@ function checkSubmission(
     const spent = Object.keys(limits.perDay).length > 0 ? await before.spent() : [];
     if (memory.approvedQuote !== undefined)
       checkSpend(limits, quotedAmounts(order, memory.approvedQuote), () => spent);
-    if (budget !== undefined)
-      checkBudget(
-        budget.name,
-        await before.budget(budget.name),
-        order,
-        quotedAmounts(order, quoteToSubmit(run)),
-      );
+    if (budget !== undefined) {
+      const amounts = quotedAmounts(order, quoteToSubmit(run));
+      if (budget.total === undefined)
+        checkBudget(budget.name, await before.budget(budget.name), order, amounts);
+      else checkProposed(budget.total, await before.charged(budget.name), amounts);
+    }
     if (goal.repeats === 'not compared') return;
     const payments = await before.comparable(repeats.paidWithinMs, mostCompared);
     const asked = { instruction: instructionOf(payment), order, ref: payment.ref };

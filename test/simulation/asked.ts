@@ -14,6 +14,7 @@ export interface Asked {
   readonly to: Some<string>;
   readonly amount: string | undefined;
   readonly more: readonly string[];
+  /** The reference, or undefined for an instruction that is given only in batches, or only once. */
   readonly ref: string | undefined;
 }
 
@@ -51,9 +52,8 @@ function drawKind(number: number, chance: Chance): Kind {
 export function drawAsked(chance: Chance): Some<Asked> {
   const draw = (number: number): Asked => {
     const kind = drawKind(number, chance);
-    const isOnce = kind.amount === undefined || kind.verb === 'proposals';
-    const mayLackRef = kind.verb === 'proposals' || chance.hits(0.3);
-    const ref = isOnce && mayLackRef ? undefined : `ref-${chance.hits(0.2) ? 0 : number}`;
+    const lacksRef = kind.verb === 'proposals' || (isRow(kind) && chance.hits(0.3));
+    const ref = lacksRef ? undefined : `ref-${chance.hits(0.2) ? 0 : number}`;
     return { name: `asked-${number}`, ...kind, ref };
   };
   const asked: Some<Asked> = [draw(0)];
@@ -127,14 +127,16 @@ const payoutColumns = {
   sender_address: '1 High St',
 };
 
-/** The instructions that a batch file can hold: no whole balance, no dollars, one per reference. */
+/** Whether a batch file can hold the instruction: no whole balance, and no dollars. */
+const isRow = ({ verb, amount }: Kind): boolean =>
+  (verb === 'send' || verb === 'payout') && amount !== 'all' && !amount?.endsWith('usd');
+
+/** The instructions of the batch file, one for each reference. */
 export const rowsOf = (asked: readonly Asked[]): readonly Asked[] =>
   asked.filter(
-    ({ verb, amount, ref }, index) =>
-      (verb === 'send' || verb === 'payout') &&
-      amount !== 'all' &&
-      !amount?.endsWith('usd') &&
-      (ref === undefined || asked.findIndex((each) => each.ref === ref) === index),
+    (one, index) =>
+      isRow(one) &&
+      (one.ref === undefined || asked.findIndex(({ ref }) => ref === one.ref) === index),
   );
 
 export function batchText(asked: readonly Asked[]): string {

@@ -1,5 +1,5 @@
 // Bundles the simulation for plain Node.
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 
@@ -11,8 +11,22 @@ const root = resolve(import.meta.dirname, '../..');
  */
 export const flags = ['--max-semi-space-size=16', '--single-threaded-gc', '--no-warnings'];
 
-/** @returns the path of the bundle, which must run with `flags`, and a function that deletes it */
-export async function bundle() {
+/** Breaks a source file of the program while it is bundled. */
+const breaking = ({ file, from, to }) => ({
+  name: 'break',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: new RegExp(`/src/${file}$`) }, ({ path }) => {
+      const source = readFileSync(path, 'utf8');
+      if (!source.includes(from)) throw new Error(`${file} lacks this code: ${from}`);
+      return { contents: source.replace(from, () => to), loader: 'ts' };
+    }),
+});
+
+/**
+ * @param broken the code to break, if any
+ * @returns the path of the bundle, which must run with `flags`, and a function that deletes it
+ */
+export async function bundle(broken) {
   // The bundle is inside the project, so that it can import libsql, which cannot be bundled.
   const cache = join(root, 'node_modules/.cache');
   mkdirSync(cache, { recursive: true });
@@ -28,6 +42,7 @@ export async function bundle() {
       platform: 'node',
       target: 'node20.19',
       packages: 'external',
+      plugins: broken === undefined ? [] : [breaking(broken)],
       logLevel: 'error',
     });
   } catch (error) {

@@ -2,6 +2,7 @@
 // test runner.
 import { execFile } from 'node:child_process';
 import { setPriority } from 'node:os';
+import type { Break } from './breaks.js';
 import { bundle, flags } from './bundle.mjs';
 
 /**
@@ -16,8 +17,12 @@ interface Simulated {
  * @param nice the priority for the operating system: from 10 on, the process uses mostly idle
  * processor time
  */
-export async function simulate(args: readonly string[], nice: number): Promise<Simulated> {
-  const { outfile, remove } = await bundle();
+export async function simulate(
+  args: readonly string[],
+  nice: number,
+  broken?: Break,
+): Promise<Simulated> {
+  const { outfile, remove } = await bundle(broken);
   try {
     return await new Promise((done) => {
       const { pid } = execFile(

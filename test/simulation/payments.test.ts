@@ -2,6 +2,7 @@
 // have separate journals, and with people who type whole command lines.
 import { expect, test } from 'vitest';
 import { countOf, firstSeed } from '../support/part.js';
+import { breaks } from './breaks.js';
 import { simulate } from './in-test.js';
 
 const schedules = countOf({ part: 160, all: 2_000 });
@@ -22,3 +23,12 @@ test.concurrent.for(kinds)(
     });
   },
 );
+
+test.for(breaks)('the audit of typed command lines finds that $name', async (broken) => {
+  const found = await simulate(
+    ['--typed', '--seed', String(broken.seed), '--runs', '1'],
+    4,
+    broken,
+  );
+  expect(found).toMatchObject({ exitCode: 1, complaints: expect.stringMatching(broken.finds) });
+});

@@ -62,7 +62,12 @@ export async function runSchedule(seed: number, options: ScheduleOptions = {}): 
   const world = createWorld(chance, trace, (typed || real) && untilFilesRest);
   const model = createModel(
     world,
-    drawParameters(chance, createChance(-seed), { severalJournals, without, deviation }),
+    drawParameters(chance, createChance(-seed), {
+      severalJournals,
+      typed,
+      without,
+      deviation,
+    }),
   );
   if (typed) {
     const sky = stormy(chance, without);

@@ -27,8 +27,8 @@ export interface Model {
 }
 
 /** Whether the money of a transaction has moved and was not returned. */
-export const hasMoved = ({ state }: ModelTransaction): boolean =>
-  ['srccreated', 'destsent', 'completed'].includes(state);
+export const hasMoved = ({ state, movesInError }: ModelTransaction): boolean =>
+  ['srccreated', 'destsent', 'completed'].includes(state) || (state === 'error' && movesInError);
 
 export const baseRef = (extRefId: string): string => extRefId.replace(/~\d+$/, '');
 
@@ -128,9 +128,12 @@ export function createModel(world: World, parameters: ServiceParameters): Model 
     txn.submittedAt = at;
     world.note(() => `${txn.txnId} moves, by ${by}`);
     const isSwap = txn.dest.method === 'servicepay';
-    const end = chance.hits(parameters.failing)
-      ? chance.pick(['failed', 'rejected'] as const)
-      : 'completed';
+    const errs = parameters.erring > 0 && chance.hits(parameters.erring);
+    const end = errs
+      ? 'error'
+      : chance.hits(parameters.failing)
+        ? chance.pick(['failed', 'rejected'] as const)
+        : 'completed';
     if (isSwap && end === 'completed') return change(txn, end);
     const slow = chance.hits(0.1) ? 10 : 1;
     world.after(chance.below(300) * slow, () => {

@@ -70,6 +70,8 @@ export interface ServiceParameters {
    * Whether the service refuses further confirmations while a confirmation waits to take effect.
    */
   readonly waitingRefusesMore: boolean;
+  /** Probability that a payment ends as `error`, after its money moved or did not move. */
+  readonly erring: number;
   /** Probability that the service itself refuses a confirmation. */
   readonly refusing: number;
   /** Probability that a created transaction differs from the order. */
@@ -89,6 +91,11 @@ export interface Circumstances {
    * payment: the service must then refuse used references and report true final states.
    */
   readonly severalJournals: boolean;
+  /**
+   * Whether people type command lines. They record what happened to payments that end as `error`,
+   * and their batches request quotes that nobody wants to pay.
+   */
+  readonly typed: boolean;
   readonly without: ReadonlySet<Behaviour>;
   /** If set, many transactions differ from their orders, each by the given deviation. */
   readonly deviation: Deviation | undefined;
@@ -101,7 +108,7 @@ export interface Circumstances {
 export function drawParameters(
   chance: Chance,
   aside: Chance,
-  { severalJournals, without, deviation }: Circumstances,
+  { severalJournals, typed, without, deviation }: Circumstances,
 ): ServiceParameters {
   const isBusy = chance.hits(0.1);
   const drawn = {
@@ -138,6 +145,7 @@ export function drawParameters(
     // If the list contains a future date, svcpay reads the whole list before each confirmation, and
     // the shortest quotes would expire before they are confirmed.
     datesAhead: aside.hits(0.1) && drawn.quoteLifeMs > 2_000 && !off('dated ahead'),
+    erring: typed && aside.hits(0.3) ? 0.5 : 0,
     // Homes with separate journals tolerate a stale read only if its data is less than 8 s old.
     readLagMs: off('reads lag')
       ? 0
@@ -157,7 +165,8 @@ export function drawParameters(
     refusing: off('own refusals') ? 0 : drawn.refusing,
     making: off('other transactions') ? 0 : deviation === undefined ? drawn.making : 0.5,
     deviation,
-    // If each copy of a create request started a payment, no wallet could prevent a second payment.
-    beginning: off('begun by themselves') || !used ? 0 : drawn.beginning,
+    // If each copy of a create request or each quote started a payment, no wallet could prevent a
+    // second payment.
+    beginning: off('begun by themselves') || !used || typed ? 0 : drawn.beginning,
   };
 }

@@ -58,6 +58,8 @@ export interface ModelTransaction {
   readonly expiresAt: number;
   /** Whether the service refuses every confirmation of the transaction. */
   readonly isRefused: boolean;
+  /** Whether the money has moved although the transaction ended as `error`. */
+  readonly movesInError: boolean;
   state: string;
   readonly history: { readonly at: number; readonly state: string }[];
   /** Whether a received confirmation will take effect even after the quote's expiry. */
@@ -110,6 +112,7 @@ export function madeFrom(
     createdAt: now,
     expiresAt: now + parameters.quoteLifeMs,
     isRefused: chance.hits(parameters.refusing),
+    movesInError: parameters.erring > 0 && chance.hits(0.5),
     state: 'quoted',
     history: [{ at: now, state: 'quoted' }],
     isWaiting: false,

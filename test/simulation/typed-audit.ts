@@ -73,7 +73,12 @@ function judging({ model, asked, given, isShared }: Audited): (one: Given) => st
   const isKind = isWellBehaved(model);
   /** Whether a repetition of the instruction after the faults must find or make the payment. */
   const mustEnd = (one: Asked): boolean =>
-    isKind && asked.every((each) => each === one || each.ref === undefined || each.ref !== one.ref);
+    isKind &&
+    !isElsewhere(one) &&
+    asked.every((each) => each === one || each.ref === undefined || each.ref !== one.ref);
+  /** Another home may have paid the invoice, and this home refuses to pay the invoice again. */
+  const isElsewhere = ({ ref, verb }: Asked): boolean =>
+    ref === undefined && verb === 'send' && !isShared && new Set(homeOf.values()).size > 1;
   return ({ exitCode, process, gives, words, printed, startedAt, home, isCalm }) => {
     if (exitCode === undefined) return [];
     const [only, ...more] = gives ?? [];
@@ -105,11 +110,12 @@ function judging({ model, asked, given, isShared }: Audited): (one: Given) => st
 }
 
 function isWellBehaved({ parameters }: Model): boolean {
-  const { refusing, making, failing, beginning, readLagMs, listLagMs } = parameters;
+  const { refusing, making, failing, erring, beginning, readLagMs, listLagMs } = parameters;
   const { quoteLifeMs, confirmationWaitsMs, lapsesByItself, showsRates } = parameters;
   const { saysExpiredTooEarly, waitingOutlivesExpiry } = parameters;
   return (
-    refusing + making + failing + beginning + readLagMs + listLagMs + confirmationWaitsMs === 0 &&
+    refusing + making + failing + erring + beginning === 0 &&
+    readLagMs + listLagMs + confirmationWaitsMs === 0 &&
     quoteLifeMs >= 10_000 &&
     lapsesByItself &&
     showsRates &&

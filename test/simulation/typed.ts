@@ -169,7 +169,7 @@ async function person(home: Home, street: Street): Promise<void> {
   const { world, asked, homes } = street;
   const { chance } = world;
   const one = pickOf(asked, chance);
-  const usesBatch = rowsOf(asked).length > 0 && chance.hits(0.4);
+  const usesBatch = !isRepeatable(one) || (rowsOf(asked).length > 0 && chance.hits(0.4));
   let last: Given | undefined;
   for (let turn = 0; turn < 4; turn += 1) {
     await world.pause(chance.below(chance.pick([1, 1_000, 20_000])));
@@ -212,6 +212,8 @@ async function clearUp(street: Street): Promise<void> {
   for (const home of homes)
     for (const one of asked) if (isRepeatable(one)) await give(one, home, street, ['--retry']);
   await rest();
-  for (const home of homes)
+  for (const home of homes) {
     for (const one of asked) if (isRepeatable(one)) await give(one, home, street);
+    if (!asked.every(isRepeatable)) await batch(home, street);
+  }
 }

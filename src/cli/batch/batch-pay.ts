@@ -5,6 +5,7 @@ import { decimalsOf } from '../../formats/amount.js';
 import { Failure, ifAvailable, isUnknown } from '../../formats/failure.js';
 import { progressLine, rowLine, shownFailures } from '../../terminal/cards/batch-progress.js';
 import type { BatchLine, BatchSummary } from '../../terminal/cards/batch-view.js';
+import { priceReference } from '../../store/journal/payment.js';
 import type { KeptRate } from '../../store/journal/settlement-rates.js';
 import type { QuotedCost } from '../../wallet/batch/cost.js';
 import type { Row } from '../../wallet/batch/row.js';
@@ -48,7 +49,7 @@ export async function quoteRow(
 ): Promise<QuotedCost> {
   let quoted: (QuotedCost & { readonly txnId: string }) | undefined;
   const terms = termsOf(flags, row.from, methodOf(row.instruction));
-  const ref = `quote-${payment.newId()}`;
+  const ref = priceReference(payment.newId());
   // The quote is nobody's payment, so it does not claim the row's invoice.
   const instruction = { ...row.instruction, once: null };
   await quote({ instruction, ref, terms, consent: { by: 'nobody' } }, flags, {

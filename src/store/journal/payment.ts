@@ -274,9 +274,16 @@ export function decisive(payment: Pick<Payment, 'attempts' | 'ref'>): Attempt {
 }
 
 /**
- * The status of a payment, derived only from its decisive attempt and from `abandoned`. The first
- * matching row of the table below gives the status, by the outcomes of the attempts (see {@link
- * outcomeOf}).
+ * The reference of a quote that svcpay requests only to show its price. Nobody asked for a payment
+ * under this reference, so svcpay never offers to resume it after a kill.
+ */
+export const priceReference = (id: string): string => `quote-${id}`;
+const isPriceReference = (ref: string): boolean => /^quote-[0-9a-f]{8}-[0-9a-f-]{27}$/.test(ref);
+
+/**
+ * The status of a payment, derived only from its decisive attempt, from `abandoned`, and from its
+ * reference. A payment whose quote only shows a price counts as abandoned. The first matching row of
+ * the table below gives the status, by the outcomes of the attempts (see {@link outcomeOf}).
  *
  * | some attempt is         | the latest is       | abandoned | status    | exit code of the run  |
  * |-------------------------|---------------------|-----------|-----------|-----------------------|
@@ -297,7 +304,7 @@ export function status(payment: Pick<Payment, 'attempts' | 'abandoned' | 'ref'>)
       return 'in-flight';
     case 'requested':
     case 'quoted':
-      return payment.abandoned ? 'abandoned' : 'open';
+      return payment.abandoned || isPriceReference(payment.ref) ? 'abandoned' : 'open';
     case 'lapsed':
       return 'abandoned';
     default:

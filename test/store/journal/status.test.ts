@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import {
+  priceReference,
   transitions,
   requested,
   status,
@@ -77,3 +78,12 @@ test.for([true, false])(
     expect(wrong).toEqual([]);
   },
 );
+
+test('status() counts an open quote that only shows a price as abandoned, so nothing resumes it', () => {
+  const openQuote = { attempts: [attempt(1, 'quoted')], abandoned: false };
+  const price = priceReference('4bfcd67a-24f2-4428-8290-6f491d93b093');
+  expect([price, 'quote-1'].map((ref) => status({ ...openQuote, ref }))).toEqual([
+    'abandoned',
+    'open',
+  ]);
+});

@@ -65,9 +65,13 @@ export function parseMonth(text: string): CalendarDate | 'last' {
 }
 
 /** @param now the present in epoch ms, which defines the last month */
-export function monthSpan(month: CalendarDate | 'last', zone: string, now: number): Span {
-  if (month !== 'last') return spanOf(month, zone);
+export function monthSpan(
+  month: CalendarDate | 'last' | undefined,
+  zone: string,
+  now: number,
+): Span {
   const present = spanOf(parseDate(dayWriter(zone)(now).slice(0, 7)), zone);
+  if (month !== 'last') return month === undefined ? present : spanOf(month, zone);
   return spanOf(parseDate(dayWriter(zone)(present.first - 1).slice(0, 7)), zone);
 }
 

@@ -304,7 +304,8 @@ export function refuseProblems(
     .flatMap((line) => (stderrIsTty ? wrap(line, stderrCanvas.columns) : [line]));
   stderr.write(shown.map((line) => `${line}\n`).join(''));
   const kind = problems.every((problem: Problem) => problem.kind === 'limit') ? 'limit' : 'usage';
-  const bad = new Set(problems.filter(({ line }) => line > 0).map(({ line }) => line)).size;
+  const inRows = problems.filter(({ line, isHeader }) => line > 0 && isHeader !== true);
+  const bad = new Set(inRows.map(({ line }) => line)).size;
   const what =
     bad === 0
       ? 'the batch cannot be paid as a whole (see above)'

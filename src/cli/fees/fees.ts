@@ -1,6 +1,7 @@
 // Sums the fees of a month by wallet and payment method.
-import { dayWriter, monthSpan, ownZone, parseDate, parseMonth } from '../../formats/calendar.js';
+import { dayWriter, monthSpan, ownZone, parseMonth } from '../../formats/calendar.js';
 import { feeList, type FeeSum } from '../../terminal/views/fee-view.js';
+import { periodText } from '../../terminal/views/statement-view.js';
 import type { Books } from '../../wallet/books/gather.js';
 import { sumsOf } from '../../wallet/books/sums.js';
 import { defineCommand } from '../define.js';
@@ -20,11 +21,16 @@ export const fees = defineCommand({
   ],
   async run({ month }, context) {
     const zone = ownZone();
-    const present = parseDate(dayWriter(zone)(context.now()).slice(0, 7));
-    const period = monthSpan(month ?? present, zone, context.now());
+    const period = monthSpan(month, zone, context.now());
     return withBooks({ zone, period }, (books) => Promise.resolve(feesOf(books, period)), context);
   },
   view: list(feeList),
+  adapt(_sums, { month }, { now }) {
+    const zone = ownZone();
+    const { first, end } = monthSpan(month, zone, now());
+    const [from, to] = [first, end - 1].map(dayWriter(zone));
+    return { heading: `Fees · ${periodText(from, to)} · ${zone}` };
+  },
 });
 
 function feesOf(books: Books, period: Parameters<Books['movements']>[1]): FeeSum[] {

@@ -44,11 +44,13 @@ export async function askToContinue(
     ],
   });
   if (isContinued === back) throw leftAtOnce(context);
-  await trySaving(context.out, () =>
-    config.update((before) => ({ ...before, leftPayout: undefined })),
-  );
-  return isContinued ? left : undefined;
+  if (isContinued) return left;
+  await forgetLeft(context);
+  return undefined;
 }
+
+export const forgetLeft = ({ config, out }: Context): Promise<void> =>
+  trySaving(out, () => config.update((before) => ({ ...before, leftPayout: undefined })));
 
 /** Keeps the answers of a payout that the person left, so that the next payout can continue it. */
 export async function keepLeft(

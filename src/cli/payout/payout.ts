@@ -28,7 +28,7 @@ import {
   payoutOptions,
   type PayoutFlags,
 } from './payout-options.js';
-import { askToContinue, keepIn, keepLeft } from './payout-kept.js';
+import { askToContinue, forgetLeft, keepIn, keepLeft } from './payout-kept.js';
 import { askPayout } from './payout-wizard.js';
 import { phrase, readAll } from '../values.js';
 import { readGivenText } from '../stdin.js';
@@ -79,7 +79,8 @@ async function runPayouts(flags: PayoutFlags, context: Context): Promise<Transac
   const lookUp = await openLookUp(context);
   if (missing.length === 0) return payNow(given, flags, lookUp, context);
   const worth = readWorth(context);
-  const start = (await askToContinue(flags, context)) ?? given;
+  const continued = await askToContinue(flags, context);
+  const start = continued ?? given;
   let wallets: readonly WalletChoice[] = [];
   void walletChoices(context).then(
     (all) => (wallets = all.filter(({ isEmpty }) => !isEmpty)),
@@ -117,9 +118,9 @@ async function runPayouts(flags: PayoutFlags, context: Context): Promise<Transac
   };
   try {
     return await runGuided(start, flow, flags.ref, context);
-  } catch (error) {
+  } finally {
     if (left?.country !== undefined && left.amount !== undefined) await keepLeft(left, context);
-    throw error;
+    else if (continued !== undefined) await forgetLeft(context);
   }
 }
 

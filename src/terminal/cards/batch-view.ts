@@ -305,7 +305,7 @@ function amountText({ amount }: BatchLine): string {
 
 const columns = {
   line: { title: 'Line', align: 'right' },
-  payee: { title: 'Payee' },
+  payee: { title: 'Payee', priority: 1 },
   bank: { title: 'Bank', priority: 2 },
   to: { title: 'To', shrinks: true, priority: 1 },
   amount: { title: 'Amount', text: amountText, align: 'right' },

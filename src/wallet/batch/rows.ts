@@ -16,6 +16,8 @@ export interface Problem {
   readonly column?: string | undefined;
   readonly kind: 'usage' | 'limit';
   readonly message: string;
+  /** Whether the problem concerns the header, so that svcpay has read no row. */
+  readonly isHeader?: true;
 }
 
 /** The refusal of one cell, with the name of its column. */
@@ -47,7 +49,8 @@ export function readRows(bytes: Buffer, columns: Columns): (BatchRow | Problem)[
         if (head !== undefined) rows.push(readRow(line, record, head));
         else {
           const read = readHead(record, columns);
-          if (typeof read === 'string') return [{ line, kind: 'usage', message: read }];
+          if (typeof read === 'string')
+            return [{ line, kind: 'usage', message: read, isHeader: true }];
           head = read;
         }
       }
@@ -58,7 +61,7 @@ export function readRows(bytes: Buffer, columns: Columns): (BatchRow | Problem)[
   }
   if (head !== undefined) return rows;
   const message = 'The file is empty. Its first line must be a header with the column names.';
-  return [{ line: 1, kind: 'usage', message }];
+  return [{ line: 1, kind: 'usage', message, isHeader: true }];
 }
 
 const format = { relax_column_count: true, max_record_size: longestRow } as const;

@@ -11,6 +11,7 @@ import type {
   TextQuestion,
   Validation,
 } from './questions.js';
+import { interrupted } from './read-line.js';
 import type { Deadline } from './timed-confirm.js';
 import { back, type Back } from './wizard.js';
 
@@ -84,6 +85,8 @@ export function createAsk(
     question: (prompter: Prompter) => Promise<T>,
   ): Promise<T> => {
     demand(terminal, [flag]);
+    // Ctrl-C may have come between the last request and the question.
+    if (signal?.aborted === true) throw interrupted();
     terminal.measure();
     const prompter = await (opened ??= openPrompter(terminal, signal, onKey));
     return around(() => question(prompter));

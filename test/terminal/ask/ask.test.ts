@@ -398,6 +398,12 @@ describe('a prompt in a pipe', () => {
     expect(await ask.confirm('Pay?')).toBe(true);
   });
 
+  test('asks no question after Ctrl-C', async () => {
+    const { terminal } = openScreen({ tty: true });
+    const ask = createAsk(terminal, { yes: false, signal: AbortSignal.abort() });
+    await expect(ask.confirm('Pay?')).rejects.toThrow('Interrupted during a question.');
+  });
+
   test('lists all missing flags in one error', () => {
     const ask = createAsk(openScreen({ tty: false }).terminal, { yes: false });
     expect(() => ask.demand(['--country', '--acct-num', '--yes'])).toThrow(

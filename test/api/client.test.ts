@@ -446,6 +446,12 @@ describe('ServiceClient with another service name', () => {
 });
 
 describe('ServiceClient raw request', () => {
+  test('refuses a path without a slash at its start', async () => {
+    await expect(world().client.request('GET', 'x')).rejects.toThrow(
+      'The path of a request must begin with a slash.',
+    );
+  });
+
   test('sends the body of a raw request unchanged and returns the answer unchanged', async () => {
     const { client, service } = world({ maker: 'acme' });
     const body = '{ "amtRequested": 1e-8, "method": "servicepay" }';

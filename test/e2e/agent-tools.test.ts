@@ -56,7 +56,7 @@ const mistakes = [
   ['transactions', { state: 'complted' }, /state: "complted" is not a state\. Did you mean com/],
   ['transactions', { pages: 2 }, /pages is not an input of transactions \(did you mean page\?\)/],
   ['receive_address', { ccy: 'usdt', chain: 'sol' }, /chain: "sol" is not one of tron, eth/],
-  ['pay', {}, /missing: destination, ref, or the txnId of a quote/],
+  ['pay', {}, /^Not called: missing: destination, ref, or the txnId of a quote\./],
   ['pay', { destination: tron, amount: 5, ref: 'a' }, /amount: 5 has no unit\. Write 5sat/],
   [
     'pay',
@@ -68,12 +68,22 @@ const mistakes = [
     { amount: '1usd', from: 'USDT', to: 'BTC', ref: 'a' },
     /"1usd" is an amount in USD, but the amount must be in USDT/,
   ],
-  ['pay', { txnId: 'x', destination: tron }, /the quote is paid unchanged\. Omit dest/],
+  [
+    'pay',
+    { txnId: 'x', destination: tron },
+    /^Not called: with txnId, the quote is paid unchanged\. Omit [a-z]+\.$/,
+  ],
   ['pay', { destination: tron, amount: '5usdt', ref: 'a', maxFee: '1sat' }, /maxFee 1sat is in B/],
   [
     'quote_payout',
     { amount: '50000vnd', country: 'VN', acctNum: '0123456789' },
     /missing institution CODE, acctName NAME, recipientType individual\|business, .*and senderCountry CC\./,
+  ],
+  ['pay_many', { name: 'n', rows: 'a' }, /^Not called: rows must be a list of objects\.$/],
+  [
+    'pay_many',
+    { name: 'n', rows: [{ too: 'a' }] },
+    /^Not called: rows: row \d+: too is not an input of pay_many \(did you mean to\?\)\.$/,
   ],
 ] as const;
 

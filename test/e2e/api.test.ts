@@ -98,7 +98,11 @@ describe('svcpay api', () => {
       ['api', 'PUT', `transaction/${txnId}/confirm`, '--yes', '--json'],
       around,
     );
-    expect(run).toMatchObject({ exitCode: 8, stdout: '' });
+    expect(run).toMatchObject({
+      exitCode: 8,
+      stdout: '',
+      stderr: expect.stringContaining(' svcpay did not repeat the request.'),
+    });
     expect(run.error()).toMatchObject({ kind: 'pending', txnId, hint: `svcpay tx get ${txnId}` });
     expect(sandbox.requests('PUT')).toHaveLength(1);
   });

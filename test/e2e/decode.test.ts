@@ -29,7 +29,9 @@ describe('svcpay decode', () => {
       });
       const sent = await svcpay(['send', invoice, '--yes', '--json'], around);
       expect(sent).toMatchObject({ exitCode: 2, stdout: '' });
-      expect(sent.error().message).toContain(why);
+      expect(sent.error().message).toBe(
+        `This Lightning invoice cannot be paid: ${why}. Ask for a new invoice.`,
+      );
       expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
     },
   );

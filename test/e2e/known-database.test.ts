@@ -96,5 +96,8 @@ describe.runIf(hasPostgres)('the expected id of a database', () => {
     expect(await statusWith(id.toUpperCase())).toMatchObject({ exitCode: 0 });
     const journal = await openPostgresJournal(url, { id: id.toUpperCase() });
     await journal.close();
+    await expect(openPostgresJournal(url, { id: 'another' })).rejects.toThrow(
+      `The database of the journal has the id ${id.toLowerCase()}, which differs from the given id.`,
+    );
   });
 });

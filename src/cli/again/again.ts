@@ -136,8 +136,9 @@ async function payPayee(
 async function askAmount(
   last: Instruction | undefined,
   lastAmount: string | undefined,
-  { ask, globals, terminal }: Context,
+  context: Context,
 ): Promise<string> {
+  const { ask, globals, terminal } = context;
   if (lastAmount !== undefined && (globals.yes || !terminal.canPrompt)) return lastAmount;
   ask.demand(['AMOUNT']);
   const amount = await ask.steps.parsed({
@@ -150,8 +151,7 @@ async function askAmount(
       return text;
     },
   });
-  if (amount === back)
-    throw new Failure('declined', 'you went back.', { money: 'Nothing was sent' });
+  if (amount === back) throw leftAtOnce(context);
   return amount;
 }
 

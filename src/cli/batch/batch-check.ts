@@ -205,7 +205,6 @@ async function nameFor(
 const today = (now: number): string => new Date(now).toISOString().slice(0, 10);
 
 function newName(name: string, before: string): string {
-  if (name === '') throw new Failure('usage', 'Enter a name for the new run.');
   if (name === before)
     throw new Failure('usage', `The run ${name} was already paid. Choose another name.`);
   return name;

@@ -57,8 +57,7 @@ export async function payOne(
     maxTotal: [maxTotal],
   } = proposal;
   const [row] = await withInstitutions(proposal.rows, context);
-  if (row === undefined)
-    throw new Failure('usage', 'the proposal has no payment.', { money: 'Not sent' });
+  if (row === undefined) throw new Error('The proposal has no payment.');
   const given = { ...fixedFlags, wait, waitTimeout, retry, ref, maxTotal, note: row.note };
   return payRow(row, { ...given, proposal: id }, context);
 }

@@ -2,13 +2,13 @@
 import { startServer } from '../../sandbox/server.js';
 import { Failure } from '../../formats/failure.js';
 import { credentialsAnswer, fieldNames, type Credentials } from '../../formats/sandbox/answers.js';
-import { codeOf } from '../../formats/unknown.js';
 import { sandboxFile } from '../../store/files/home.js';
 import { commandLine } from '../../terminal/next-step.js';
 import { detailLines } from '../../terminal/cards/card.js';
 import { fieldColumns } from '../../terminal/rows/cell.js';
 import type { RecordView } from '../../terminal/rows/view.js';
 import { defineCommand } from '../define.js';
+import { portFailure } from '../webhook/port-failure.js';
 import { readServerOptions, serverOptions, untilInterrupted } from './server.js';
 import { file, text, whole } from '../values.js';
 
@@ -52,7 +52,7 @@ export const sandboxStart = defineCommand({
       port,
       file: file ?? sandboxFile(context.home),
     }).catch((error: unknown) => {
-      throw portTaken(error, port);
+      throw portFailure(error, '127.0.0.1', port, 'sandbox start --port');
     });
     context.onClose(() => server.stop());
     const ready = { url: server.url, ...server.service.credentials, pid: context.pid };
@@ -83,11 +83,3 @@ const readyView = (ready: Ready): RecordView<Ready> => ({
   columns: fieldColumns(readyFields),
   quiet: ({ url }) => url,
 });
-
-function portTaken(error: unknown, port: number): unknown {
-  if (codeOf(error) !== 'EADDRINUSE') return error;
-  return new Failure('usage', `Port ${port} is in use.`, {
-    next: { do: 'run', command: 'sandbox start --port 0' },
-    cause: error,
-  });
-}

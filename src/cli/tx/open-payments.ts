@@ -2,8 +2,6 @@
 import pLimit from 'p-limit';
 import type { ServiceClient } from '../../api/client.js';
 import type { Transaction } from '../../api/types.js';
-import { Failure } from '../../formats/failure.js';
-import { messageOf } from '../../formats/unknown.js';
 import { hasLapsed } from '../../formats/states.js';
 import { decisive, isUnfinished, mayHavePaid, type Payment } from '../../store/journal/payment.js';
 import type { PendingPayment } from '../../terminal/views/pending-view.js';
@@ -42,8 +40,8 @@ export interface Refreshed {
    * The transactions that ended since the last check, and that the journal now records as ended.
    */
   readonly ended: readonly Transaction[];
-  /** The reason why a read failed, or undefined if all reads succeeded. */
-  readonly failure: Failure | undefined;
+  /** Whether svcpay could not read a submitted payment. */
+  readonly isStale: boolean;
   /** The time of the refresh by the service's clock, in epoch ms. */
   readonly asOf: number;
 }
@@ -59,14 +57,14 @@ const refreshTimeoutMs = 5_000;
 export async function refreshOpen(context: Context): Promise<Refreshed> {
   const { client: service } = await context.account();
   const payments = await openPayments(context);
-  const outcomes = new Map<string, OpenPayment | Failure>();
+  const outcomes = new Map<string, OpenPayment>();
   const submitted = payments.filter(hasTransaction);
   // Reads the service's list of transactions only for many payments, because a single read returns
   // more fields than the list, and a few single reads take no longer.
   if (submitted.length > concurrentReads)
     await within(
       refreshTimeoutMs,
-      readListed(submitted, outcomes, service, context).catch(failureOf),
+      readListed(submitted, outcomes, service, context).catch(() => undefined),
       context,
     );
   const waiting = submitted
@@ -75,26 +73,19 @@ export async function refreshOpen(context: Context): Promise<Refreshed> {
     .toReversed();
   const worker = async (): Promise<void> => {
     for (let payment = waiting.pop(); payment !== undefined; payment = waiting.pop()) {
-      outcomes.set(payment.id, await readDecisive(payment, context).catch(failureOf));
+      const read = await readDecisive(payment, context).catch(() => undefined);
+      if (read !== undefined) outcomes.set(payment.id, read);
     }
   };
   const workers = Array.from({ length: Math.min(concurrentReads, waiting.length) }, worker);
   if (workers.length > 0) await within(refreshTimeoutMs, Promise.all(workers), context);
-  const answered = payments.map((payment) => ({ payment, outcome: outcomes.get(payment.id) }));
-  const failures = answered.flatMap(({ payment, outcome }) =>
-    outcome instanceof Failure
-      ? outcome
-      : outcome === undefined && hasTransaction(payment)
-        ? notAsked()
-        : [],
-  );
-  const read = answered.map(({ payment, outcome }): OpenPayment =>
-    outcome === undefined || outcome instanceof Failure ? { payment, txn: undefined } : outcome,
+  const read = payments.map(
+    (payment): OpenPayment => outcomes.get(payment.id) ?? { payment, txn: undefined },
   );
   return {
     open: read.filter((each) => !isOver(each)),
     ended: read.filter(isOver).flatMap(({ txn }) => txn ?? []),
-    failure: failures[0],
+    isStale: submitted.some(({ id }) => !outcomes.has(id)),
     asOf: service.serviceNow(),
   };
 }
@@ -110,7 +101,7 @@ const mostPages = 10;
  */
 export async function readListed(
   submitted: readonly Payment[],
-  outcomes: Map<string, OpenPayment | Failure>,
+  outcomes: Map<string, OpenPayment>,
   service: ServiceClient,
   context: Context,
 ): Promise<void> {
@@ -140,11 +131,6 @@ export async function readListed(
 /** Whether a payment has ended, as the journal records it, or its quote has expired. */
 const isOver = ({ payment, txn }: OpenPayment): boolean =>
   !isUnfinished(payment) || (txn !== undefined && hasLapsed(txn.txnState) && !mayHavePaid(payment));
-
-const notAsked = (): Failure => new Failure('temporary', 'The service did not answer in time.');
-
-const failureOf = (error: unknown): Failure =>
-  error instanceof Failure ? error : new Failure('unexpected', messageOf(error), { cause: error });
 
 /** Reads the current transaction of a payment, and records its state. */
 export async function readDecisive(payment: Payment, context: Context): Promise<OpenPayment> {
@@ -182,8 +168,8 @@ export function pendingPayment({ payment, txn }: OpenPayment, asOf: number): Pen
  * Returns a text such as `as of 14:02:11`. If svcpay could not read some open payments, the
  * returned text contains the time of the last check of these payments.
  */
-export function asOfText({ open, failure, asOf }: Refreshed): string {
-  if (failure === undefined) return `as of ${clockTime(asOf)}`;
+export function asOfText({ open, isStale, asOf }: Refreshed): string {
+  if (!isStale) return `as of ${clockTime(asOf)}`;
   return lastCheckedText(
     open
       .filter(({ payment, txn }) => txn === undefined && hasTransaction(payment))

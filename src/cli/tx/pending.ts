@@ -52,7 +52,7 @@ export const txPending = defineCommand({
       : '';
     const finishing = `${printed('tx resume')} finishes or reports each payment`;
     const footer = `${asOfText(refreshed)} · ${finishing}${advice}`;
-    if (refreshed.failure !== undefined && !out.forPeople) out.warn(asOfText(refreshed));
+    if (refreshed.isStale && !out.forPeople) out.warn(asOfText(refreshed));
     return {
       rows: refreshed.open.map((payment) => pendingPayment(payment, refreshed.asOf)),
       footer,

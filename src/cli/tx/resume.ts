@@ -199,7 +199,7 @@ async function knownFrom(
   end: AbortSignal,
   context: Context,
 ) {
-  const listed = new Map<string, OpenPayment | Failure>();
+  const listed = new Map<string, OpenPayment>();
   const submitted = payments.filter(mayHavePaid);
   // svcpay reads a payment by id if the service's list of transactions is unavailable or does not
   // contain the payment.
@@ -212,8 +212,7 @@ async function knownFrom(
   return async ({ id, updatedAt }: Payment): Promise<Resumed | undefined> => {
     const payment = await ifAvailable(journal.read(id));
     const attempt = payment && decisive(payment);
-    const row = listed.get(id);
-    const read = row instanceof Failure ? undefined : row?.txn;
+    const read = listed.get(id)?.txn;
     const txn = read?.txnId === attempt?.txnId ? read : undefined;
     if (payment === undefined || attempt === undefined) return undefined;
     const is = status(payment);

@@ -206,7 +206,7 @@ async function readMovements(context: Context): Promise<Movements> {
       .map(({ payment }) => payment.ref),
     open: others.map((each) => pendingPayment(each, refreshed.asOf)),
     known: await recipientsOf([...pending, ...done.data], context),
-    notAsked: refreshed.failure === undefined ? undefined : asOfText(refreshed),
+    notAsked: refreshed.isStale ? asOfText(refreshed) : undefined,
   };
 }
 

@@ -3,7 +3,7 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import type { Transaction } from '../../api/types.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
-import { codeOf, messageOf } from '../../formats/unknown.js';
+import { messageOf } from '../../formats/unknown.js';
 import { openFolder, receiverFile } from '../../store/files/home.js';
 import { checkHeader } from '../../store/profile/settings.js';
 import type { EventStore, StoredEvent } from '../../store/events/event-store.js';
@@ -21,6 +21,7 @@ import type { Metrics } from '../../webhooks/metrics.js';
 import { startPages, type Pages } from '../../webhooks/monitoring.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import { portFailure } from './port-failure.js';
 import { eventRow, withTransaction, defaultListenPort, headerOf } from './receiving.js';
 import { isRealService } from '../sandbox/control.js';
 import { register, type Registration } from './listen-registration.js';
@@ -153,7 +154,7 @@ async function listen(
     signatureHeader: flags.signatureHeader ?? headerOf(context.settings),
     reports,
   }).catch((error: unknown) => {
-    throw portFailure(error, flags.host, flags.port, '--port');
+    throw portFailure(error, flags.host, flags.port, 'webhook listen --port');
   });
   let stopping: ReturnType<Listener['stop']> | undefined;
   const stop = (): ReturnType<Listener['stop']> => (stopping ??= listener.stop());
@@ -216,7 +217,7 @@ async function serveMetrics(
   const pages: Pages = async (path) =>
     path === '/metrics' ? metrics.page(sources) : listener.probes(path);
   const { url, stop } = await startPages(place, pages).catch((error: unknown) => {
-    throw portFailure(error, place.host, place.port, '--metrics');
+    throw portFailure(error, place.host, place.port, 'webhook listen --metrics');
   });
   context.onClose(stop);
   return `${url}/metrics`;
@@ -353,22 +354,4 @@ async function announceReady(file: string, ready: Ready): Promise<() => Promise<
     throw new Failure('usage', `The ready file ${file} cannot be written.`, { cause });
   }
   return () => rm(file, { force: true });
-}
-
-function portFailure(error: unknown, host: string, port: number, option: string): unknown {
-  const code = codeOf(error);
-  if (code === 'EADDRINUSE') {
-    return new Failure('usage', `Port ${port} is in use.`, {
-      next: { do: 'run', command: `webhook listen ${option} 0` },
-      cause: error,
-    });
-  }
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EACCES') {
-    return new Failure(
-      'usage',
-      `svcpay cannot listen on address ${host}, port ${port} (${code}).`,
-      { cause: error },
-    );
-  }
-  return error;
 }

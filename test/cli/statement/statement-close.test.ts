@@ -76,7 +76,11 @@ describe('svcpay statement close', () => {
     await around.sandbox.faults.clear();
     await svcpay(['statement', 'adjust', '--on', `${next}-01`, '--yes', `${amount}btc`], quick);
     const changed = await close(quick, month);
-    expect(changed.error()).toMatchObject({ exitCode: 10, kind: 'books-differ' });
+    expect(changed.error()).toMatchObject({
+      exitCode: 10,
+      kind: 'books-differ',
+      message: expect.stringMatching(/^\d+ rows? changed since \d{4}-\d\d was closed on /),
+    });
     expect(changed.json()).toContainEqual(
       expect.objectContaining({ change: 'added', row: `BTC ${txnId}` }),
     );

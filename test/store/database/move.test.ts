@@ -122,6 +122,17 @@ describe.skipIf(!hasPostgres)('moveInto', () => {
     }
   });
 
+  test('refuses while another process works on a payment', async () => {
+    const files = filesOf(await newHome());
+    const journal = openJournal({ path: files.journal.path, isAlive: nobody, now: () => 0 });
+    onTestFinished(() => journal.close());
+    const { id } = (await journal.find(scope, 'coffee')) ?? { id: '' };
+    await journal.claim(id, 'other/1');
+    await expect(moveInto(await emptyDatabase(), files, () => true, Date.now)).rejects.toThrow(
+      'Nothing was moved: another process is working on a payment of this home.',
+    );
+  });
+
   test('makes the journal file refuse payments of a process that still has the file open', async () => {
     const files = filesOf(await newHome());
     const journal = openJournal({

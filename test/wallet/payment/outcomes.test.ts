@@ -6,6 +6,7 @@ import { money } from '../../../src/formats/amount.js';
 import { Failure } from '../../../src/formats/failure.js';
 import { requested, type Attempt, type Payment } from '../../../src/store/journal/payment.js';
 import { lnurlOrder } from '../../../src/wallet/order/orders.js';
+import { recordResolution } from '../../../src/wallet/payment/resolve.js';
 import * as outcomes from '../../../src/wallet/payment/outcomes.js';
 import { emptyStore, memoryJournal } from '../../simulation/memory-journal.js';
 import { paymentDraft } from '../../support/orders.js';
@@ -132,4 +133,12 @@ test.for([
     txnId: 't1',
     txnState: expect.stringMatching(/^\w+$/),
   });
+});
+
+test('recordResolution refuses to record while another process works on the payment', async () => {
+  const answer = { moved: true, note: 'ticket', at: 0 };
+  const held = { ...journal, claim: async () => undefined };
+  await expect(recordResolution(begun, 1, answer, held, 'me')).rejects.toThrow(
+    'Nothing was recorded: another process is working on R.',
+  );
 });

@@ -1144,6 +1144,7 @@ describe('the payment driver at the confirmation', () => {
       }),
     ).rejects.toMatchObject({
       kind: 'interrupted',
+      message: expect.stringContaining('Nothing moved here: another process is working on R, and '),
       exitCode: 130,
       next: { do: 'resume', id: 'R' },
     });

@@ -96,6 +96,22 @@ describe('svcpay proposals pay', () => {
     ).toMatchObject({ state: 'paid', exitCode: 0 });
   });
 
+  test('reports a payment that settled after its run to the proposer', async ({ around }) => {
+    const id = await propose(adas, around);
+    expect(await svcpay([...paying(id, around), '--no-wait'], around)).toMatchObject({
+      exitCode: 0,
+    });
+    const shown = await svcpay(['proposals', around.outbox, '--json'], around);
+    expect(shown.json()).toMatchObject([{ state: 'paying', remarks: [] }]);
+    await svcpay(['tx', 'watch', `proposal:${id}`], around);
+    await svcpay(['proposals', around.outbox], around);
+    const status = ['propose', 'status', id, '--outbox', around.outbox, '--json'];
+    expect((await svcpay(status, around)).json()).toMatchObject({
+      state: 'paid',
+      txnId: expect.any(String),
+    });
+  });
+
   test('pays nothing above the highest total', async ({ around }) => {
     const id = await propose('send ada@example.com 1300sat --max-total 1300sat', around);
     const run = await svcpay(paying(id, around), around);

@@ -5,7 +5,7 @@ import { detectDestination } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
 import { shortened } from '../../formats/text.js';
 import { readOutbox, type OutboxFile } from '../../store/files/outbox.js';
-import { status, type Payment } from '../../store/journal/payment.js';
+import { decisive, status, type Payment } from '../../store/journal/payment.js';
 import type { ProposalView } from '../../terminal/views/proposal-view.js';
 import { digestOf, type Instruction } from '../../wallet/instruction/instruction.js';
 import { amountAsked, inWords } from '../../wallet/instruction/words.js';
@@ -30,6 +30,8 @@ export interface FoundProposal {
   readonly view: ProposalView;
   /** The content, or undefined for a void file. */
   readonly read: ReadProposal | undefined;
+  /** The transaction of a proposal of one payment. */
+  readonly txnId: string | null;
 }
 
 /** Reads all proposals of the folder, oldest first. */
@@ -101,10 +103,14 @@ async function describe(
     const own = await context.account();
     if (account !== null && account !== own.id)
       throw new Failure('usage', `it is for the account ${account}`);
-    const state = await stateOf(read, known, context);
-    const remarks = [...new Set(rows.flatMap((row) => remarksOn(row, known)))];
+    const payments = await paymentsOf(read, context);
+    const state = stateOf(read, payments, known);
+    // After the beginning, the payment of the proposal would itself be the same again.
+    const remarks = state === 'open' ? rows.flatMap((row) => remarksOn(row, known)) : [];
+    const [payment, ...others] = payments;
     return {
       read,
+      txnId: (payment && others.length === 0 && decisive(payment).txnId) || null,
       view: {
         ...origin,
         state,
@@ -112,13 +118,13 @@ async function describe(
         maxTotal,
         expiresAt,
         reason,
-        remarks,
+        remarks: [...new Set(remarks)],
         why: null,
       },
     };
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== 'usage') throw error;
-    return { read: undefined, view: { ...origin, ...nothing, why: error.why } };
+    return { read: undefined, txnId: null, view: { ...origin, ...nothing, why: error.why } };
   }
 }
 
@@ -154,12 +160,11 @@ function readFile({ id, text }: OutboxFile, context: Deps<'settings' | 'now'>) {
   return readProposal(text, id, environmentOf(context));
 }
 
-async function stateOf(
-  { id, text, proposal }: ReadProposal,
+function stateOf(
+  { id, proposal }: ReadProposal,
+  payments: readonly (Payment | undefined)[],
   { refusedIds, now }: KnownHere,
-  context: Context,
-): Promise<ProposalView['state']> {
-  const payments = await paymentsOf({ id, text, proposal }, context);
+): ProposalView['state'] {
   const states = payments.map((payment) => payment && status(payment));
   if (states.every((each) => each === 'paid')) return 'paid';
   const isBegun = states.some(

@@ -35,11 +35,20 @@ export const proposals = defineCommand({
     ['svcpay proposals /srv/outbox --all', 'lists all proposals in a folder'],
   ],
   async run({ folder, all }, context) {
-    const found = await findProposals(outboxOf(folder, context), context);
+    const found = await listed(outboxOf(folder, context), context);
     return found.map(({ view }) => view).filter(({ state }) => all || isWaiting(state));
   },
   view: list(proposalList),
 });
+
+/** Finds the proposals of the folder, and reports those that were settled after their run. */
+async function listed(folder: string, context: Context): Promise<readonly FoundProposal[]> {
+  const found = await findProposals(folder, context);
+  for (const { read, txnId, view } of found)
+    if (read !== undefined && view.state === 'paid')
+      report(read, folder, { state: 'paid', txnId, exitCode: 0 });
+  return found;
+}
 
 const isWaiting = (state: ProposalView['state']): boolean => state === 'open' || state === 'paying';
 
@@ -284,7 +293,7 @@ async function* watch(
 ): AsyncGenerator<ProposalView> {
   const seen = new Set<string>();
   while (!context.signal.aborted) {
-    const found = await findProposals(folder, context);
+    const found = await listed(folder, context);
     const open = found.flatMap(({ view }) => (view.state === 'open' ? [view] : []));
     for (const view of open.filter(({ id: each }) => !seen.has(each))) {
       seen.add(view.id);

@@ -66,7 +66,12 @@ export const oneLine = (text: string, width: number): string =>
 const inAmount = / (?<=\d )(?=\d{3}(?!\d)|(?:sat|%|[A-Z]{3,4})(?!\w))/;
 /** Matches the blank between a flag and its value. */
 const afterFlag = / (?<=(?:^| )--?[a-z][a-z-]* )(?=[A-Z\d][A-Z\d]*(?![a-z]))/;
-const tied = new RegExp(`${inAmount.source}|${afterFlag.source}`, 'g');
+/** Matches the blank after the sign of an approximate amount, and between a label and its flag. */
+const afterSign = / (?<=≈ )(?=\d)| (?<=\w: )(?=--)/;
+const tied = new RegExp(
+  [inAmount, afterFlag, afterSign].map(({ source }) => source).join('|'),
+  'g',
+);
 
 /**
  * Wraps text between words. Splits a word only if the word is wider than the line, but never splits

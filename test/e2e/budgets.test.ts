@@ -69,6 +69,7 @@ describe('a payment that a budget leaves to the owner', () => {
     const pay = ['send', 'ann@example.com', '1000sat', '--ref', 'a', '--yes', '--json'];
     const asked = await svcpay(pay, ofBot(around));
     expect(asked.exitCode).toBe(7);
+    expect(asked.error().message).toMatch(/The owner decides about the proposal [0-9a-f]+\.$/);
     const [only] = await proposalsIn(around);
     await svcpay(['proposals', 'refuse', only?.id ?? ''], around);
     const refused = await svcpay(pay, ofBot(around));

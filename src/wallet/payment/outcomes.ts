@@ -11,6 +11,7 @@ import { instructionOf, type Instruction } from '../instruction/instruction.js';
 import { commandOf } from '../instruction/print.js';
 import { bothInWords, inWords } from '../instruction/words.js';
 import { transactionConcerned } from '../transaction/read.js';
+import { isInsufficient } from './refusals.js';
 import {
   decisive,
   latest,
@@ -398,14 +399,6 @@ export function isAbandoned(payment: Payment): Failure {
     ...concerned(payment, latest(payment)),
   });
 }
-
-/**
- * Whether the service refused a payment because the balance is too low. Some error codes never mean
- * a low balance, because live services use these codes for other reasons. With any other error
- * code, the text of the refusal shows whether the balance is too low.
- */
-const isInsufficient = ({ code, reason }: ServiceError): boolean =>
-  !/^(?:100[1-3]|200[1-7]|300[12])$/.test(code ?? '') && /insufficient/i.test(reason);
 
 /** The failure for a refusal by the service, with exit code 7 if the balance is too low. */
 export function refused(

@@ -1,5 +1,5 @@
-// Determines whether the service refused a request because its reference was already used, and
-// whether the service refused a confirmation. Pure.
+// The only place where the text of a service's refusal decides something: whether the reference was
+// already used, whether a confirmation was refused, and whether the balance is too low. Pure.
 import { ServiceError } from '../../api/errors.js';
 import type { Failure } from '../../formats/failure.js';
 
@@ -58,3 +58,11 @@ export function referenceUse(
     ? { depth: 'newest page', isCertain: mayExist && isUnspecific(refusal) }
     : undefined;
 }
+
+/**
+ * Whether the service refused a payment because the balance is too low. Some error codes never mean
+ * a low balance, because live services use these codes for other reasons. With any other error
+ * code, the text of the refusal shows whether the balance is too low.
+ */
+export const isInsufficient = ({ code, reason }: ServiceError): boolean =>
+  !/^(?:100[1-3]|200[1-7]|300[12])$/.test(code ?? '') && /insufficient/i.test(reason);

@@ -39,6 +39,22 @@ describe('the overview of svcpay', { timeout: 60_000 }, () => {
     },
   );
 
+  test('shows the story of the last payment by one key, and the rest of a long story by space', async ({
+    around,
+  }) => {
+    await svcpay(['send', 'ada@example.com', '1000sat', '--yes'], around);
+    const tty = svcpayTty([], { ...around, columns: 80, rows: 12 });
+    await tty.waitFor("e last payment's story");
+    tty.type('e');
+    await tty.waitFor(/Send lnurl · 1 000 sat to ada@example\.com[^]*space more/);
+    tty.type(' ');
+    await tty.waitFor('Paid once: 1 003 sat left your BTC wallet.');
+    tty.type(escape);
+    await tty.waitFor('What next?');
+    tty.type(escape);
+    expect(await tty.ended).toBe(0);
+  });
+
   test.for([
     [80, 24],
     [60, 20],

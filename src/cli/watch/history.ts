@@ -73,6 +73,8 @@ async function open(txnId: string, part: Part, context: Context): Promise<Opened
 interface Shown {
   readonly index: number;
   readonly part: Part;
+  /** The number of times that the person has asked for more lines of a long receipt. */
+  readonly turns: number;
   readonly opened: Opened | undefined;
   readonly remark: string;
 }
@@ -84,6 +86,7 @@ async function showReceipts(picked: Picked, first: Part, context: Context): Prom
   let shown: Shown = {
     index: rows.findIndex(({ txnId }) => txnId === picked.txnId),
     part: first,
+    turns: 0,
     opened: undefined,
     remark: 'Reading …',
   };
@@ -94,7 +97,7 @@ async function showReceipts(picked: Picked, first: Part, context: Context): Prom
     screen.draw();
   };
   const read = async (index: number, part: Part): Promise<void> => {
-    change({ index, part, opened: undefined, remark: 'Reading …' });
+    change({ index, part, turns: 0, opened: undefined, remark: 'Reading …' });
     const opened = await open(idAt(index), part, context).catch(messageOf);
     if (index !== shown.index || part !== shown.part) return;
     change(typeof opened === 'string' ? { remark: opened } : { opened });
@@ -118,6 +121,8 @@ async function showReceipts(picked: Picked, first: Part, context: Context): Prom
           case 'c':
             terminal.stdout.write(copying(idAt(index)));
             return change({ remark: `Copied ${idAt(index)}` });
+          case ' ':
+            return change({ turns: shown.turns + 1 });
           case '/':
             return leave({ searches: true });
         }
@@ -144,17 +149,37 @@ async function showReceipts(picked: Picked, first: Part, context: Context): Prom
 const copying = (text: string): string =>
   `\u001B]52;c;${Buffer.from(text).toString('base64')}\u0007`;
 
-function linesOf(
-  { index, part, opened, remark }: Shown,
-  { rows, newer, total }: Picked,
-  canvas: Canvas,
-): string[] {
+function linesOf(shown: Shown, { rows, newer, total }: Picked, canvas: Canvas): string[] {
+  const { index, turns, opened } = shown;
   const { columns, style } = canvas;
   const txn = rows[index];
   const number = newer + rows.length - index;
   const head = ['History', `${number}${total === null ? '' : ` of ${total}`}`];
   const title = txn === undefined ? head : [...head, lineKind(txn), createdText(txn).slice(0, 16)];
+  const lines = opened?.lines(canvas) ?? [];
+  const roomAbove = (below: readonly string[]): number =>
+    Math.max(canvas.rows - below.length - 2, 1);
+  const whole = belowOf(shown, false, canvas);
+  const isWhole = lines.length <= roomAbove(whole);
+  const below = isWhole ? whole : belowOf(shown, true, canvas);
+  const room = roomAbove(below);
+  const start = (turns % Math.max(Math.ceil(lines.length / room), 1)) * room;
+  return [
+    `  ${style.dim(truncate(title.join(' · '), columns - 3))}`,
+    '',
+    ...lines.slice(start, start + room),
+    ...below,
+  ];
+}
+
+/** The lines below a receipt: a remark, and the keys. */
+function belowOf(
+  { part, opened, remark }: Shown,
+  hasMore: boolean,
+  { columns, style }: Canvas,
+): string[] {
   const keys = [
+    ...(hasMore ? ['space more'] : []),
     ...(opened?.again === undefined ? [] : ['a pay again']),
     part === 'details' ? 'd fewer details' : 'd details',
     part === 'story' ? 's receipt' : 's story',
@@ -163,17 +188,10 @@ function linesOf(
     '/ search',
     'esc back',
   ].join(' · ');
-  const below = [
+  return [
     ...(remark === '' ? [] : ['', ...wrap(remark, columns - 3).map((line) => `  ${line}`)]),
     '',
     ...wrap(keys, columns - 3).map((line) => `  ${style.dim(line)}`),
-  ];
-  const receipt = opened?.lines(canvas) ?? [];
-  return [
-    `  ${style.dim(truncate(title.join(' · '), columns - 3))}`,
-    '',
-    ...receipt.slice(0, Math.max(canvas.rows - below.length - 2, 0)),
-    ...below,
   ];
 }
 

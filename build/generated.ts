@@ -1,6 +1,6 @@
 // Lists the committed files that are generated from the code, each with its text.
 import { completionScript, shells } from '../src/cli/completion/completion.js';
-import { pagesOf } from '../src/cli/help/pages.js';
+import { pagesOf } from '../src/cli/help/help.js';
 import { wholeSchema } from '../src/cli/schema/schema.js';
 import { tree } from '../src/cli/table.js';
 import { transitions } from '../src/store/journal/payment.js';

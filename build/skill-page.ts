@@ -1,5 +1,5 @@
 // Writes SKILL.md, which explains the commands to agents.
-import type { Page } from '../src/cli/help/pages.js';
+import type { Page } from '../src/cli/help/help.js';
 import { exitCodeRows } from '../src/cli/help/topics.js';
 
 const head = `---

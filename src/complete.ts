@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'libsql';
 import { complete, type Candidate, type SuggestionsOf } from './cli/completion/complete.js';
-import type { Page } from './cli/help/pages.js';
+import type { Page } from './cli/help/help.js';
 import type { Suggested } from './cli/values.js';
 import { isGenerated } from './formats/text.js';
 import { isFields, jsonIn } from './formats/unknown.js';

@@ -107,7 +107,7 @@ export type {
   CreateTransaction,
   PayoutCode,
   PayoutDetails,
-} from './library/create-transaction.js';
+} from './library/client.js';
 export { WalletClient } from './library/client.js';
 export type { WalletClientOptions } from './library/client.js';
 export {

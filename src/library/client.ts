@@ -1,4 +1,5 @@
-// Defines the library's client: the service client with a network, a clock and a token store.
+// Defines the library's client: the service client with a network, a clock and a token store, and
+// the body of a create request as an integrator writes it.
 import * as v from 'valibot';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ServiceClient } from '../api/client.js';
@@ -6,16 +7,15 @@ import { networkTransport } from '../api/network/network.js';
 import type { ClientOptions } from '../api/options.js';
 import { hidden, withoutSecrets } from '../api/redact.js';
 import {
-  NetworkError,
   type HttpRequest,
   type HttpResponse,
+  NetworkError,
   type Transport,
 } from '../api/transport.js';
 import { sleep } from '../api/timers.js';
 import type * as types from '../api/types.js';
 import { Failure } from '../formats/failure.js';
 import { checkOptions, option } from '../api/check-options.js';
-import type { CreateTransaction } from './create-transaction.js';
 
 /** The settings of a {@link WalletClient}. All optional settings have a default. */
 export interface WalletClientOptions {
@@ -198,4 +198,44 @@ function hooked(transport: Transport, { onRequest, onResponse }: WalletClientOpt
 function tokensInMemory(): types.TokenStore {
   let kept: types.Token | undefined;
   return { load: async () => kept, save: async (token) => void (kept = token) };
+}
+
+/**
+ * The code of a payout method, such as `vnd-instant` or `ke-kes-mobile` (specification: payout
+ * table).
+ */
+export type PayoutCode = `${string}-${string}`;
+
+/** The account of a payout, in one of the two sets of fields from the specification. */
+export interface PayoutDetails {
+  institutionCode: string;
+  institutionName?: string | undefined;
+  acctName?: string | undefined;
+  acctNum?: string | undefined;
+  bankAcctNum?: string | undefined;
+}
+
+/**
+ * The method and details of one side of a create request (specification: reqDetails by method and
+ * role).
+ */
+export type CreateMethod =
+  | { method: 'servicepay'; reqDetails?: Readonly<Record<string, never>> | undefined }
+  | { method: 'lightning'; reqDetails?: { paymentRequest?: string | undefined } | undefined }
+  | { method: 'on-chain'; reqDetails?: { address?: string | undefined } | undefined }
+  | { method: 'lnurl' | 'tron' | 'eth'; reqDetails: { address: string } }
+  | { method: 'mobile' | PayoutCode; reqDetails: PayoutDetails };
+
+/**
+ * One side of a create request. Set `amtRequested` on exactly one side, or on neither side for a
+ * BOLT11 send (endpoint 6).
+ */
+export type CreateSide = Omit<types.CreateSide, 'method' | 'reqDetails'> & CreateMethod;
+
+/**
+ * The body of a create request (endpoint 6). The client does not send fields that are `undefined`.
+ */
+export interface CreateTransaction extends Omit<types.CreateTransaction, 'sourceReq' | 'destReq'> {
+  sourceReq: CreateSide;
+  destReq: CreateSide;
 }

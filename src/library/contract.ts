@@ -11,8 +11,7 @@ import { networks, type Network } from '../formats/address/network.js';
 import type { Limits } from '../store/profile/profiles.js';
 import type { Answer } from '../wallet/payment/contract.js';
 import type { Quote } from '../wallet/quote/quote.js';
-import type { WalletClient } from './client.js';
-import type { CreateTransaction } from './create-transaction.js';
+import type { CreateTransaction, WalletClient } from './client.js';
 
 /** The options of `openPayments`. */
 export interface PaymentsOptions {

@@ -58,10 +58,8 @@ import { waitUntilFinal } from '../wallet/transaction/read.js';
 import { resumeAll } from '../wallet/payment/resume-all.js';
 import { readPayoutFile } from '../wallet/payout/from-file.js';
 import { findInstitution } from '../wallet/payout/institutions.js';
-import { readAsked } from '../wallet/receive/asked.js';
-import { checkedInvoice } from '../wallet/receive/lightning.js';
-import { checkedOnchainRequest } from '../wallet/receive/onchain.js';
-import { requestMoney } from '../wallet/receive/request.js';
+import { readAsked, requestMoney } from '../wallet/receive/request.js';
+import { checkedInvoice, checkedOnchainRequest } from '../wallet/receive/checked.js';
 
 const usualWaitMs = 30_000;
 /** The time in ms in which a paid payment counts as an earlier one (`approval.earlier`). */

@@ -1,14 +1,13 @@
 // Receives and stores webhook events, and delivers them in order to target URLs and commands.
 import type { Transaction } from '../api/types.js';
 import type { EventStore, StoredEvent } from '../store/events/event-store.js';
-import { startDispatcher, type DispatchOptions, type Dispatcher } from './dispatch.js';
+import { type Dispatcher, type DispatchOptions, startDispatcher } from './dispatch.js';
 import { enriched, type EnrichedEvent } from './enrich.js';
-import { readPayload, type ReadEvent } from './events.js';
+import { type ReadEvent, readPayload } from './events.js';
 import { runFor } from './exec.js';
 import { forwardTo, nameOf, openForwarder } from './forward.js';
 import { gapsOf } from './order.js';
-import { startReceiver, type Receiver, type ReceiverOptions } from './receive.js';
-import { startRetention, type RetentionOptions } from './retention.js';
+import { type Receiver, type ReceiverOptions, startReceiver } from './receive.js';
 
 /** The reports that a listener sends while it runs. */
 export interface ListenReports
@@ -248,6 +247,58 @@ export function createTail(store: Pick<EventStore, 'read'>) {
         if (isClosed) return;
         await new Promise<void>((resolve) => (wake = resolve));
       }
+    },
+  };
+}
+
+const keptMs = 30 * 86_400_000;
+const hourMs = 3_600_000;
+
+interface RetentionOptions {
+  readonly store: Pick<EventStore, 'prune' | 'consumers'>;
+  /** The names of the consumers that this receiver serves. */
+  readonly consumers: readonly string[];
+  readonly now: () => number;
+  readonly every: (ms: number, action: () => void) => () => void;
+  /** Reports a failed deletion, which svcpay repeats an hour later. */
+  readonly onUnpruned: (error: unknown) => void;
+  /**
+   * Reports a consumer whose backlog svcpay dropped, because no receiver has served the consumer
+   * for the retention time of events.
+   */
+  readonly onForgotten: (consumer: string, events: number) => void;
+}
+
+/**
+ * Deletes old events and the backlogs of former consumers, at the start and then every hour. Deletes
+ * the events in groups, each in a small database transaction.
+ */
+function startRetention(options: RetentionOptions) {
+  const { store, now, every } = options;
+  const stopping = new AbortController();
+  let running: Promise<void> | undefined;
+
+  async function prune(): Promise<void> {
+    await store.consumers.serve(options.consumers);
+    for (const { consumer, servedSeconds } of await store.consumers.list())
+      if ((servedSeconds ?? 0) * 1_000 > keptMs)
+        options.onForgotten(consumer, await store.consumers.remove(consumer));
+    const before = now() - keptMs;
+    let after: number | undefined = 0;
+    while (after !== undefined && !stopping.signal.aborted)
+      after = await store.prune(before, after);
+  }
+  const start = (): void =>
+    void (running ??= prune()
+      .catch(options.onUnpruned)
+      .finally(() => (running = undefined)));
+  const stopHourly = every(hourMs, start);
+  start();
+  return {
+    async stop(): Promise<void> {
+      stopping.abort();
+      stopHourly();
+      await running;
     },
   };
 }

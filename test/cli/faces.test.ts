@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import { manualPage } from '../../build/manual-page.js';
 import { complete } from '../../src/cli/completion/complete.js';
 import type { Branch } from '../../src/cli/define.js';
-import { pagesOf } from '../../src/cli/help/pages.js';
+import { pagesOf } from '../../src/cli/help/help.js';
 import { mcp } from '../../src/cli/mcp/mcp.js';
 import type { ToolRow } from '../../src/cli/mcp/tools.js';
 import { wholeSchema } from '../../src/cli/schema/schema.js';

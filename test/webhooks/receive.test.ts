@@ -2,12 +2,12 @@
 // only after storing it.
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished } from 'vitest';
-import { createIntake } from '../../src/webhooks/intake.js';
 import {
-  receiverLimits,
-  startReceiver,
+  createIntake,
   type Receiver,
+  receiverLimits,
   type ReceiverOptions,
+  startReceiver,
 } from '../../src/webhooks/receive.js';
 import { signBody } from '../../src/webhooks/sign.js';
 import { payload, secret, test } from './support.js';

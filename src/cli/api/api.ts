@@ -1,4 +1,4 @@
-// Sends any authenticated request and prints the response.
+// Sends any authenticated request and prints the response, or all pages of a list.
 import { failureOf, isSuccess, readAnswer, reportsError } from '../../api/answer.js';
 import type { ServiceClient } from '../../api/client.js';
 import { effectOf } from '../../api/request/call.js';
@@ -9,19 +9,15 @@ import { toJson } from '../../terminal/rows/json.js';
 import { demandOwner } from '../budget/owner-only.js';
 import { createOutput, type Output } from '../../terminal/output.js';
 import { sanitize } from '../../terminal/sanitize.js';
-import { eachItem } from './pages.js';
-import {
-  accountPlaceholder,
-  fillIn,
-  parseMethod,
-  parsePath,
-  readBody,
-  readPipedBody,
-} from './request.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { flag, verbatim, word } from '../values.js';
+import { eachRow, type Page, pageSize } from '../../api/pages.js';
+import { count, Misread, rowsOf, text } from '../../api/reading/readers.js';
+import { isFields, messageOf, withoutMark } from '../../formats/unknown.js';
+import { readGivenFile, readStdin } from '../stdin.js';
 
+const accountPlaceholder = '{accountId}';
 const methods = ['GET', 'POST', 'PUT', 'DELETE'];
 
 export const api = defineCommand({
@@ -197,3 +193,105 @@ const headOf = ({ status, headers }: HttpResponse): string =>
 const shown = (text: string): string => ensureNewline(text.split(/\r?\n/).map(sanitize).join('\n'));
 
 const ensureNewline = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
+
+/**
+ * Yields each item of the list once (see {@link eachRow}). Throws Failure `usage` if the response
+ * is not a list, and `temporary` if a page repeats the previous page.
+ * @param get reads the JSON of a path
+ */
+export function eachItem(
+  path: string,
+  get: (path: string) => Promise<unknown>,
+): AsyncGenerator<object, void, void> {
+  const [pathname = '', search = ''] = path.split('?', 2);
+  const query = new URLSearchParams(search);
+  if (!query.has('limit')) query.set('limit', String(pageSize));
+  const fetch = async (page: number): Promise<Page<object>> => {
+    const asked = new URLSearchParams(query);
+    asked.set('page', String(page));
+    return readPage(await get(`${pathname}?${asked}`));
+  };
+  const page = count.read(query.get('page')) ?? 1;
+  const size = count.read(query.get('limit')) ?? pageSize;
+  return eachRow({ fetch, idOf, from: { page, size } });
+}
+
+/** Returns the id of an item, or the whole content of an item without an id. */
+const idOf = (item: object): string =>
+  (isFields(item) ? (text.read(item['txnId']) ?? text.read(item['id'])) : undefined) ??
+  toJson(item);
+
+function readPage(json: unknown): Page<object> {
+  const rows = listOf(json);
+  const pagination = isFields(json) && isFields(json['pagination']) ? json['pagination'] : {};
+  const isList =
+    rows?.every((row): row is object => typeof row === 'object' && row !== null) === true;
+  if (rows !== undefined && isList) return { rows, total: count.read(pagination['total']) };
+  throw new Failure('usage', 'The response is not a list, so it has no pages.', {
+    hint: 'Remove --paginate.',
+  });
+}
+
+function listOf(json: unknown): unknown[] | undefined {
+  try {
+    return rowsOf(json);
+  } catch (error) {
+    if (error instanceof Misread) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Reads the path of a raw request, to which svcpay adds `/api/v2/` if the path has no leading
+ * slash. Throws Failure `usage` for a URL, because svcpay sends the token only to the configured
+ * service.
+ */
+function parsePath(text: string): string {
+  if (/^[a-z][a-z0-9+.-]*:/i.test(text) || /\s/.test(text) || text === '') {
+    throw new Failure('usage', `"${text}" is not a path.`, {
+      hint:
+        'Give the path without the host, e.g. /api/v2/transaction. To choose the service, ' +
+        'use --base-url.',
+    });
+  }
+  return text.startsWith('/') ? text : `/api/v2/${text}`;
+}
+
+function parseMethod(text: string): string {
+  if (/^[a-z]{3,7}$/i.test(text)) return text.toUpperCase();
+  throw new Failure('usage', `"${text}" is not a method: use GET, POST, PUT or DELETE.`);
+}
+
+/** Replaces `{accountId}` in a path with the account's id. */
+async function fillIn(path: string, client: ServiceClient): Promise<string> {
+  if (!path.includes(accountPlaceholder)) return path;
+  return path.replaceAll(accountPlaceholder, encodeURIComponent(await client.accountId()));
+}
+
+/**
+ * Reads the body of a raw request from the command line, from `@FILE` or from stdin (`-`). The body
+ * must be JSON, which svcpay sends unchanged.
+ */
+const readBody = async (given: string, context: Context): Promise<string> =>
+  checkedBody(await textOf(given, context));
+
+/** Returns the piped input, or undefined if stdin has no input. */
+async function readPipedBody(context: Context): Promise<string | undefined> {
+  const text = await readStdin(context);
+  return text.trim() === '' ? undefined : checkedBody(text);
+}
+
+function checkedBody(text: string): string {
+  const body = withoutMark(text);
+  try {
+    JSON.parse(body);
+  } catch (cause) {
+    throw new Failure('usage', `The body is not JSON: ${messageOf(cause)}.`, { cause });
+  }
+  return body;
+}
+
+async function textOf(given: string, context: Context): Promise<string> {
+  if (given === '-') return readStdin(context);
+  return given.startsWith('@') ? (await readGivenFile(given.slice(1))).toString('utf8') : given;
+}

@@ -5,7 +5,7 @@ import pLimit from 'p-limit';
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
 import { remittancePage } from '../../terminal/cards/receipt-page.js';
-import { remittanceList, type Remittance } from '../../terminal/views/remittance-view.js';
+import { remittanceList, type Remittance } from '../../terminal/views/payout-lists.js';
 import { totalsOf } from '../../wallet/batch/check.js';
 import { grouped, payeeKey, payeeName, type Row } from '../../wallet/batch/row.js';
 import type { Context } from '../context.js';

@@ -1,5 +1,5 @@
 // Completes the word at the cursor in every shell, from the command pages and local data.
-import type { Flag, Page, Slot } from '../help/pages.js';
+import type { Flag, Page, Slot } from '../help/help.js';
 import type { Suggested } from '../values.js';
 
 export interface Candidate {

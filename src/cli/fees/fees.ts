@@ -3,7 +3,7 @@ import { dayWriter, monthSpan, ownZone, parseMonth } from '../../formats/calenda
 import { feeList, type FeeSum } from '../../terminal/views/fee-view.js';
 import { periodText } from '../../terminal/views/statement-view.js';
 import type { Books } from '../../wallet/books/gather.js';
-import { sumsOf } from '../../wallet/books/sums.js';
+import { sumsOf } from '../../wallet/books/movement.js';
 import { defineCommand } from '../define.js';
 import { list } from '../show.js';
 import { withBooks } from '../statement/open-books.js';

@@ -3,8 +3,11 @@ import { formatBip21 } from '../../formats/bip21.js';
 import { Failure } from '../../formats/failure.js';
 import { encodeLnurl, payUrl } from '../../formats/lnurl.js';
 import { depositView, type Deposit, depositFields } from '../../terminal/cards/deposit-view.js';
-import { lightningAddressOf } from '../../wallet/receive/lightning.js';
-import { checkedBitcoinDeposit, checkedUsdtDeposit } from '../../wallet/receive/onchain.js';
+import {
+  checkedBitcoinDeposit,
+  checkedUsdtDeposit,
+  lightningAddressOf,
+} from '../../wallet/receive/checked.js';
 import type { Context } from '../context.js';
 import { objectView } from '../../terminal/views/object-view.js';
 import { back, type Ask, type Back, type Choice } from '../../terminal/ask/ask.js';

@@ -22,10 +22,17 @@ import { confirmationsText, stateWord } from '../../terminal/views/state-words.j
 import { transactionFields, transactionList } from '../../terminal/views/transaction-view.js';
 import { receiveBody } from '../../wallet/order/orders.js';
 import { waitUntilFinal } from '../../wallet/transaction/read.js';
-import { readAsked, type RequestedAmount } from '../../wallet/receive/asked.js';
-import { checkedInvoice, invoiceText } from '../../wallet/receive/lightning.js';
-import { notReceived, requestMoney } from '../../wallet/receive/request.js';
-import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
+import {
+  notReceived,
+  readAsked,
+  type RequestedAmount,
+  requestMoney,
+} from '../../wallet/receive/request.js';
+import {
+  checkedInvoice,
+  checkedOnchainRequest,
+  invoiceText,
+} from '../../wallet/receive/checked.js';
 import type { Context } from '../context.js';
 import { rememberIds } from '../tx/resolve-id.js';
 import { readWorth, type WorthOf } from '../watch/worth.js';

@@ -6,12 +6,11 @@ import { dayWriter, ownZone, spanOf, type CalendarDate } from '../../formats/cal
 import { Failure } from '../../formats/failure.js';
 import type { Close, Tie } from '../../store/journal/book-records.js';
 import { entryList } from '../../terminal/views/statement-view.js';
-import { monthAfter } from '../../wallet/books/changes.js';
+import { monthAfter } from '../../wallet/books/sealed-months.js';
 import { defineCommand } from '../define.js';
 import { list } from '../show.js';
 import { text, word } from '../values.js';
-import { closesOf } from './closed-months.js';
-import { date } from './open-books.js';
+import { closesOf, date } from './open-books.js';
 
 /** Reads the amount of an adjustment. A minus sign means that money left the wallet. */
 function parseSigned(given: string): Money {

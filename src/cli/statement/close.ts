@@ -23,15 +23,19 @@ import {
   draftLines,
   statementList,
 } from '../../terminal/views/statement-view.js';
-import { changesBetween, monthAfter, type Cells, type Change } from '../../wallet/books/changes.js';
+import {
+  changesBetween,
+  monthAfter,
+  type Cells,
+  type Change,
+} from '../../wallet/books/sealed-months.js';
 import type { Books } from '../../wallet/books/gather.js';
 import type { Candidate } from '../../wallet/books/movement.js';
 import { balanceAfter } from '../../wallet/books/statement.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { file, word } from '../values.js';
-import { closedRows, closesOf } from './closed-months.js';
-import { withBooks, zoneOption } from './open-books.js';
+import { closedRows, closesOf, withBooks, zoneOption } from './open-books.js';
 import { notTied, pendingIn } from './statement.js';
 import { lookUpsOf, statementLines } from './lines.js';
 

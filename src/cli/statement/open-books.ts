@@ -1,30 +1,31 @@
-// Opens the books of an account. svcpay reads every transaction once, and shows the progress.
+// Opens the books of an account, with the sealed statements of closed months. svcpay reads every
+// transaction once, and shows the progress.
 import type { ListedTransaction } from '../../api/types.js';
 import { fixed } from '../../formats/amount.js';
 import {
   always,
+  type CalendarDate,
   ownZone,
   parseDate,
   parseZone,
-  spanOf,
-  type CalendarDate,
   type Span,
+  spanOf,
 } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
 import { messageOf } from '../../formats/unknown.js';
-import type { BookRecords } from '../../store/journal/book-records.js';
+import type { BookRecords, Close } from '../../store/journal/book-records.js';
 import { openBookRows } from '../../wallet/books/book-rows.js';
-import { gather, type Books } from '../../wallet/books/gather.js';
-import { adjustmentOf, type Candidate } from '../../wallet/books/movement.js';
+import { type Books, gather } from '../../wallet/books/gather.js';
+import { adjustmentOf, type Candidate, changeOf } from '../../wallet/books/movement.js';
 import type { StoredTimes } from '../../wallet/history/settled-at.js';
-import { sealedMovements } from '../../wallet/books/sealed-months.js';
+import { type Cells, type SealedMonth, sealedMovements } from '../../wallet/books/sealed-months.js';
 import type { Context } from '../context.js';
 import { eventsOf } from '../payment/inbox.js';
 import { word } from '../values.js';
-import { closedTransactions, closesOf, sealedMonth } from './closed-months.js';
 import { submittedHere } from './known-here.js';
 import { lookUpsOf } from './lines.js';
+import { parse } from 'csv-parse/sync';
 
 export const zoneOption = (fallback = 'of this machine') =>
   word('ZONE', parseZone)
@@ -226,3 +227,37 @@ export function chosenWallets(
     next: { do: 'see-wallets' },
   });
 }
+
+/** Lists the closed months of this account in their order. */
+export async function closesOf(context: Context): Promise<readonly Close[]> {
+  const { scope } = await context.account();
+  return (await context.books()).closes(scope);
+}
+
+export const closedRows = ({ sealed }: Close): readonly Cells[] => {
+  const rows: Cells[] = parse(sealed, { columns: true });
+  return rows;
+};
+
+const sealedMonth = (close: Close): SealedMonth => ({
+  month: close.month,
+  ...spanOf(parseDate(close.month), close.zone),
+  rows: closedRows(close),
+});
+
+/**
+ * Returns the transactions of closed months, because the service's list may no longer contain them.
+ */
+const closedTransactions = (months: readonly SealedMonth[]): Candidate[] =>
+  months.flatMap(sealedMovements).flatMap((movement) =>
+    movement.txnId === null || movement.kind === 'correction'
+      ? []
+      : {
+          ccy: movement.ccy,
+          at: movement.at,
+          txnId: movement.txnId,
+          reason: 'no longer in the list',
+          txnState: 'completed',
+          effect: changeOf(movement),
+        },
+  );

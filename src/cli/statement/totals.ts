@@ -2,7 +2,7 @@
 // fees.
 import type { Failure } from '../../formats/failure.js';
 import { totalList, type StatementTotal } from '../../terminal/views/statement-view.js';
-import { sumsOf } from '../../wallet/books/sums.js';
+import { sumsOf } from '../../wallet/books/movement.js';
 import { defineCommand } from '../define.js';
 import { list } from '../show.js';
 import { currency } from '../values.js';

@@ -10,7 +10,7 @@ import type {
   Unserialized,
 } from '../../formats/sandbox/answers.js';
 import { createAccount, findAccount, listAccounts, walletsOf } from '../world/accounts.js';
-import { readClock, setClock } from '../world/clock.js';
+import { type DueAction, readClock, runDueActions, setClock } from '../world/schedule.js';
 import type { Context } from '../world/context.js';
 import { addFault, clearFaults, faultRule, listFaults, removeFault } from '../world/faults.js';
 import {
@@ -23,12 +23,10 @@ import {
 } from '../http/routing.js';
 import { createInvoice } from '../world/lightning.js';
 import { mine } from '../kinds/index.js';
-import { payFromOutside } from './outside.js';
+import { fund, payFromOutside } from './outside.js';
 import { badRequest, notFound } from '../wire/refusal.js';
 import { readLog } from '../http/request-log.js';
 import type { Store } from '../storage/database.js';
-import { runDueActions, type DueAction } from '../world/schedule.js';
-import { fund } from './funding.js';
 import { issueCredentials, reset, seeds } from './seed.js';
 import { readAutoPay, requireSetting, writeAutoPay } from '../storage/settings.js';
 import { durations } from '../unspecified.js';

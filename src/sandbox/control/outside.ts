@@ -1,16 +1,19 @@
-// Pays a transaction, an invoice or an address of the service, as an external payer.
+// Pays a transaction, an invoice or an address of the service, as an external payer, and funds
+// wallets in this way, so that the list of transactions explains every wallet balance.
 import type { Paid, Unserialized } from '../../formats/sandbox/answers.js';
 import { detectDestination } from '../../formats/destination.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
-import { findOwnAddress } from '../world/addresses.js';
-import { chainCurrency, requireTransfer } from '../world/chain.js';
+import { chainCurrency, findOwnAddress, requireTransfer } from '../world/chain.js';
 import type { Context } from '../world/context.js';
 import { payAddress } from '../kinds/incoming.js';
-import { kindOf } from '../kinds/index.js';
+import { addConfirmations, kindOf } from '../kinds/index.js';
 import { findInvoice } from '../world/lightning.js';
 import { badRequest, notFound, orRefuse } from '../wire/refusal.js';
 import { findTransaction, requireTransaction, type Transaction } from '../service/transactions.js';
 import { readAmount } from '../wire/values.js';
+import type Big from 'big.js';
+import type { Account } from '../world/accounts.js';
+import { createTransaction } from '../kinds/create-transaction.js';
 
 /**
  * Pays the given target: a transaction by its id, an invoice, an address or a `bitcoin:` URI. Only
@@ -81,3 +84,17 @@ function payOwnAddress(
 }
 
 const show = ({ id, state }: Transaction): Paid => ({ txnId: id, txnState: state });
+
+export function fund(ctx: Context, account: Account, ccy: string, amount: Big): void {
+  const quoted = createTransaction(ctx, account, {
+    sourceReq: { ccy: 'BTC', method: 'on-chain', reqDetails: {} },
+    destReq: { ccy, method: ctx.wireNames.method, amtRequested: amount, reqDetails: {} },
+    note: 'Sandbox money',
+    deductNetworkFeesFromDest: false,
+    deductNetworkFees: false,
+  });
+  const kind = kindOf(quoted);
+  kind.payFromOutside?.(ctx, kind.confirm(ctx, quoted));
+  const transfer = requireTransfer(ctx.store, quoted.id);
+  addConfirmations(ctx, transfer, transfer.needed);
+}

@@ -1,15 +1,214 @@
-// Seeds a sandbox: keys, the main account with its credentials, and the first balances.
+// Seeds a sandbox: keys, the main account with its credentials, the first balances, and months of
+// transactions.
 import Big from 'big.js';
-import { credentialsAnswer, type Credentials } from '../../formats/sandbox/answers.js';
-import { createAccount, findAccount, openWallet, type Account } from '../world/accounts.js';
+import { type Credentials, credentialsAnswer } from '../../formats/sandbox/answers.js';
+import { type Account, createAccount, findAccount, openWallet } from '../world/accounts.js';
 import { type Context, randomHex } from '../world/context.js';
 import type { Store } from '../storage/database.js';
-import { fund } from './funding.js';
-import { writeHistory } from './history.js';
-import { createNodes } from '../world/lightning.js';
-import { readSetting, requireSetting, writeSetting } from '../storage/settings.js';
-import { setClock } from '../world/clock.js';
+import { fund } from './outside.js';
+import { createInvoice, createNodes } from '../world/lightning.js';
+import {
+  readAutoPay,
+  readSetting,
+  requireSetting,
+  writeAutoPay,
+  writeSetting,
+} from '../storage/settings.js';
+import { type DueAction, runDueActions, setClock } from '../world/schedule.js';
 import { demoAge, demoBalances } from '../unspecified.js';
+import * as v from 'valibot';
+import { createRequestBody, createTransaction } from '../kinds/create-transaction.js';
+import { move } from '../service/engine.js';
+import { dueActions, kindOf } from '../kinds/index.js';
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+
+/** The number of days in a seeded month. The seeded history has one transaction a day. */
+const monthDays = 30;
+
+interface Activity {
+  readonly note: string;
+  readonly order: (ctx: Context) => object;
+  /**
+   * The last step that the sandbox takes for an activity. For an activity that ends with `paid`,
+   * the sandbox acts as an external payer and pays the confirmed request.
+   */
+  readonly ends: 'confirm' | 'paid' | 'cancel' | 'nothing';
+}
+
+const coldAddress = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
+const tronAddress = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
+
+/** The activities of a seeded history, one for each day, in a sequence that repeats. */
+const activities: readonly Activity[] = [
+  {
+    note: 'Invoice 118, Coffee House',
+    ends: 'paid',
+    order: (ctx) => receive(ctx, 'lightning', '0.0042'),
+  },
+  {
+    note: 'Paper & Ink, order 4711',
+    ends: 'confirm',
+    order: (ctx) => payInvoice(ctx, '0.00018', 'Order 4711'),
+  },
+  { note: 'Savings', ends: 'confirm', order: (ctx) => swap(ctx, 'USDT', 'BTC', '120') },
+  { note: 'Wages, Le Van A', ends: 'confirm', order: (ctx) => payOut(ctx, '2500000') },
+  { note: 'From cold storage', ends: 'paid', order: (ctx) => receive(ctx, 'on-chain', '0.03') },
+  {
+    note: 'Supplier in Lagos',
+    ends: 'confirm',
+    order: (ctx) => sendTo(ctx, 'USDT', 'tron', '75', tronAddress),
+  },
+  {
+    note: 'To cold storage',
+    ends: 'confirm',
+    order: (ctx) => sendTo(ctx, 'BTC', 'on-chain', '0.0125', coldAddress),
+  },
+  { note: 'Changed my mind', ends: 'cancel', order: (ctx) => swap(ctx, 'BTC', 'USD', '0.01') },
+  {
+    note: 'Refund, order 52',
+    ends: 'confirm',
+    order: (ctx) => payInvoice(ctx, '0.0006', 'no route'),
+  },
+  {
+    note: 'Invoice 119, never paid',
+    ends: 'confirm',
+    order: (ctx) => receive(ctx, 'lightning', '0.0099'),
+  },
+  { note: 'Too slow', ends: 'nothing', order: (ctx) => swap(ctx, 'USD', 'USDT', '40') },
+];
+
+/**
+ * The activities of the first day, which credit the wallets. The activities after the first day
+ * spend about 6500 USDT a year.
+ */
+function openingActivities(months: number): Activity[] {
+  const balances = { USDT: 10_000 * Math.ceil(months / 12), USD: 5000, CAD: 5000, VND: 50_000_000 };
+  return [
+    { note: 'Capital', ends: 'paid', order: (ctx) => receive(ctx, 'on-chain', '2.5') },
+    ...Object.entries(balances).map(([ccy, amount]): Activity => ({
+      note: `Working balance, ${ccy}`,
+      ends: 'confirm',
+      order: (ctx) => buy(ctx, 'BTC', ccy, String(amount)),
+    })),
+  ];
+}
+
+/**
+ * Seeds months of transactions of every kind, with most of the possible outcomes. The seed credits
+ * money only through transactions, so the list of transactions explains every wallet balance.
+ */
+function writeHistory(ctx: Context, account: Account, months: number): void {
+  const actions = dueActions();
+  const payer = readAutoPay(ctx.store) ?? 'off';
+  writeAutoPay(ctx.store, 'off');
+  const days = months * monthDays;
+  const at = (past: number, ms: number): Context => ({ ...ctx, now: ctx.now - past * day + ms });
+  openingActivities(months).forEach((activity, hour) =>
+    perform(at(days + 1, 2 * hour * 60 * minute), account, activity, actions),
+  );
+  for (let past = days; past > 0; past -= 1) {
+    // Each day's activity starts at a different time.
+    const activity = activities[past % activities.length];
+    if (activity !== undefined)
+      perform(at(past, ((past * 37) % 600) * minute), account, activity, actions);
+  }
+  runDueActions(ctx, actions);
+  writeAutoPay(ctx.store, payer);
+}
+
+function perform(
+  ctx: Context,
+  account: Account,
+  activity: Activity,
+  actions: ReadonlyMap<string, DueAction>,
+): void {
+  runDueActions(ctx, actions);
+  const order = v.parse(createRequestBody, { ...activity.order(ctx), note: activity.note });
+  const txn = createTransaction(ctx, account, order);
+  const kind = kindOf(txn);
+  const soon = { ...ctx, now: ctx.now + minute / 6 };
+  if (activity.ends === 'cancel') move(soon, kind.flow, txn, 'cancel');
+  if (activity.ends === 'nothing' || activity.ends === 'cancel') return;
+  const confirmed = kind.confirm(soon, txn);
+  if (activity.ends === 'paid')
+    kind.payFromOutside?.({ ...ctx, now: ctx.now + 2 * minute }, confirmed);
+}
+
+function receive({ wireNames }: Context, method: string, amount: string): object {
+  return {
+    sourceReq: { ccy: 'BTC', method },
+    destReq: { ccy: 'BTC', method: wireNames.method, amtRequested: new Big(amount) },
+  };
+}
+
+function payInvoice(ctx: Context, amount: string, description: string): object {
+  const { invoice } = createInvoice(ctx, {
+    amount: new Big(amount),
+    description,
+    expiryMs: 60 * minute,
+    txnId: null,
+  });
+  return {
+    sourceReq: { ccy: 'BTC', method: ctx.wireNames.method },
+    destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest: invoice } },
+  };
+}
+
+function swap(
+  { wireNames: { method } }: Context,
+  from: string,
+  to: string,
+  amount: string,
+): object {
+  return {
+    sourceReq: { ccy: from, method, amtRequested: new Big(amount) },
+    destReq: { ccy: to, method },
+  };
+}
+
+function buy({ wireNames: { method } }: Context, from: string, to: string, amount: string): object {
+  return {
+    sourceReq: { ccy: from, method },
+    destReq: { ccy: to, method, amtRequested: new Big(amount) },
+  };
+}
+
+function sendTo(
+  { wireNames }: Context,
+  ccy: string,
+  method: string,
+  amount: string,
+  address: string,
+): object {
+  return {
+    sourceReq: { ccy, method: wireNames.method },
+    destReq: { ccy, method, amtRequested: new Big(amount), reqDetails: { address } },
+  };
+}
+
+function payOut({ wireNames }: Context, amount: string): object {
+  const party = (legalFullName: string) => ({
+    type: 'individual',
+    details: { legalFullName, countryCode: 'VN' },
+  });
+  return {
+    sourceReq: { ccy: 'BTC', method: wireNames.method, kyc: party('Tran Thi B') },
+    destReq: {
+      ccy: 'VND',
+      method: 'vnd-instant',
+      amtRequested: new Big(amount),
+      reqDetails: {
+        acctName: 'Le Van A',
+        acctNum: '0123456789',
+        institutionCode: '970436',
+        institutionName: 'Vietcombank',
+      },
+      kyc: party('Le Van A'),
+    },
+  };
+}
 
 export const seeds = ['demo', 'empty', 'history'] as const satisfies readonly Seed[];
 /**

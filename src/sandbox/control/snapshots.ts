@@ -1,7 +1,7 @@
 // Saves and restores snapshots. A snapshot is a named copy of the sandbox's state, in the sandbox's
 // own file.
 import * as v from 'valibot';
-import { readClock, setClock } from '../world/clock.js';
+import { readClock, setClock } from '../world/schedule.js';
 import type { Context } from '../world/context.js';
 import type { Store } from '../storage/database.js';
 import type { Snapshot } from '../../formats/sandbox/answers.js';

@@ -8,7 +8,7 @@ import {
   findAccount,
   walletsOf,
 } from '../world/accounts.js';
-import { staticAddress } from '../world/addresses.js';
+import { staticAddress } from '../world/chain.js';
 import { issueToken } from '../http/auth.js';
 import { createTransaction, createRequestBody } from '../kinds/create-transaction.js';
 import { move } from '../service/engine.js';

@@ -2,9 +2,14 @@
 // waiting receive request, or becomes a deposit.
 import type Big from 'big.js';
 import * as v from 'valibot';
-import { findOwnAddress, type OwnAddress } from '../world/addresses.js';
+import {
+  broadcast,
+  type Chain,
+  chainCurrency,
+  findOwnAddress,
+  type OwnAddress,
+} from '../world/chain.js';
 import { chains } from '../../formats/sandbox/answers.js';
-import { broadcast, chainCurrency, type Chain } from '../world/chain.js';
 import { type Context, randomId } from '../world/context.js';
 import type { Store } from '../storage/database.js';
 import { credit } from '../service/engine.js';

@@ -6,14 +6,11 @@ import { bringForward, runDueActions, unschedule, type DueAction } from '../worl
 import { requireTransaction, type Transaction } from '../service/transactions.js';
 import type { Kind } from './kind.js';
 import { lightningReceive } from './lightning-receive.js';
-import { lightningSend } from './lightning-send.js';
-import { lnurlSend } from './lnurl-send.js';
+import { lightningSend, lnurlSend, onchainSend, usdtSend } from './sends.js';
 import { onchainReceive } from './onchain-receive.js';
-import { onchainSend } from './onchain-send.js';
 import { payout } from './payout.js';
 import { startAction } from './sending.js';
 import { swap } from './swap.js';
-import { usdtSend } from './usdt-send.js';
 import {
   awaitBlock,
   blockAction,

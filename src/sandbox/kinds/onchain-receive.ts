@@ -2,9 +2,8 @@
 // once the chain has confirmed the payment.
 import type Big from 'big.js';
 import { formatBip21 } from '../../formats/bip21.js';
-import { issueAddress } from '../world/addresses.js';
+import { broadcast, issueAddress } from '../world/chain.js';
 import { readAutoPay } from '../storage/settings.js';
-import { broadcast } from '../world/chain.js';
 import type { Context } from '../world/context.js';
 import { completeReceive, endUnpaid, move, scheduleLapse } from '../service/engine.js';
 import { plannedEndingOf } from '../service/endings.js';

@@ -2,15 +2,17 @@
 import * as v from 'valibot';
 import { countryCodes } from '../../formats/country.js';
 import { complaint, badRequest } from '../wire/refusal.js';
-import { hasInstitution } from './institutions.js';
+import {
+  findPayoutMethods,
+  hasInstitution,
+  isPayoutMethod,
+  type PayoutMethod,
+} from './institutions.js';
 import { price } from '../service/pricing.js';
-import { findPayoutMethods, isPayoutMethod, type PayoutMethod } from './payout-methods.js';
 import { durations, endingOfAccount } from '../unspecified.js';
 import { amountOn, type CreateRequest, type Kind } from './kind.js';
 import { number } from '../wire/values.js';
 import { sending } from './sending.js';
-
-const name = 'payout';
 
 const text = v.pipe(v.string(), v.trim(), v.nonEmpty('must not be empty'), v.maxLength(255));
 
@@ -66,7 +68,6 @@ const namedAccount = v.pipe(
 const terms = v.object({ instant: v.boolean() });
 
 export const payout: Kind = {
-  name,
   serves: (source, dest, wallet) => source === wallet && isPayoutMethod(dest),
   quote(_ctx, request) {
     const { source, dest } = request;
@@ -89,7 +90,7 @@ export const payout: Kind = {
     };
   },
   ...sending({
-    name,
+    name: 'payout',
     startAfter: durations.payoutStart,
     settleAfter: (txn) =>
       v.parse(terms, txn.extra).instant ? durations.payoutInstant : durations.payoutStandard,

@@ -32,8 +32,8 @@ interface SendSteps {
   readonly deliver?: (ctx: Context, txn: Transaction) => void;
 }
 
-/** Builds all methods of a send kind except `quote`. */
-export function sending(steps: SendSteps): Pick<Kind, 'flow' | 'confirm' | 'onConfirmed' | 'due'> {
+/** Builds a send kind except for `serves` and `quote`. */
+export function sending(steps: SendSteps): Omit<Kind, 'serves' | 'quote'> {
   const [start, settle] = [startAction(steps.name), `${steps.name}.settle`];
   const returnAction = `${steps.name}.return`;
 
@@ -58,6 +58,7 @@ export function sending(steps: SendSteps): Pick<Kind, 'flow' | 'confirm' | 'onCo
   };
 
   return {
+    name: steps.name,
     flow: 'send',
     confirm(ctx, txn) {
       const confirmed = confirmSend(ctx, txn);

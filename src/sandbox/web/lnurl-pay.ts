@@ -4,7 +4,7 @@ import { findAccount, type Account } from '../world/accounts.js';
 import { sha256Hex, type Context } from '../world/context.js';
 import { jsonAnswer, type RoutedRequest, type Outgoing, type Route } from '../http/routing.js';
 import { invoicePayer } from '../kinds/lightning-receive.js';
-import { payPath } from '../world/lnurl.js';
+import { payPath } from '../world/lightning.js';
 import { Refusal } from '../wire/refusal.js';
 import { lnurlSendable } from '../unspecified.js';
 

@@ -1,12 +1,17 @@
 // Serves the hosted payment page of a receive request. The payment page reloads itself until the
 // receive request has ended.
 import type { Context } from '../world/context.js';
-import type { RoutedRequest, Outgoing, Route } from '../http/routing.js';
+import type { Outgoing, Route, RoutedRequest } from '../http/routing.js';
 import { kindOf } from '../kinds/index.js';
 import { notFound, permissionDenied } from '../wire/refusal.js';
 import { findTransaction, type Transaction } from '../service/transactions.js';
 import type { State } from '../wire/states.js';
-import { lostPage, paymentPage, type Phase } from './page-html.js';
+import { createHash } from 'node:crypto';
+import type Big from 'big.js';
+import { formatAmount, formatSats } from '../../formats/amount.js';
+import { formatDuration } from '../../formats/duration.js';
+import { escapeHtml } from '../../formats/text.js';
+import { encodeQr, svgOf } from '../../formats/qr/qr-code.js';
 
 const page = '/pay/:txnId';
 
@@ -86,3 +91,224 @@ function findPayable({ ctx, params }: RoutedRequest): Transaction | undefined {
   const txn = findTransaction(ctx.store, params['txnId'] ?? '');
   return txn !== undefined && kindOf(txn).payFromOutside !== undefined ? txn : undefined;
 }
+
+/**
+ * The phase of a payment request. A request in phase `unopened` is unconfirmed, a request in phase
+ * `seen` awaits blockchain confirmations, and a request in phase `closed` ended without a payment.
+ */
+export type Phase = 'unopened' | 'waiting' | 'seen' | 'paid' | 'expired' | 'closed';
+
+interface PaymentPage {
+  readonly phase: Phase;
+  /** Milliseconds until the request expires, by the service's clock. */
+  readonly leftMs: number;
+  readonly payee: string;
+  readonly ccy: string;
+  readonly amount: Big;
+  readonly txnId: string;
+  /**
+   * The invoice or address that the payer pays, or undefined until the transaction is confirmed.
+   */
+  readonly request?: { readonly uri: string; readonly shown: string } | undefined;
+}
+
+/** The width of the light border around the QR code, as the QR standard requires. */
+const qrBorder = 4;
+
+const reloadSeconds = 2;
+
+const messages: Readonly<Record<Phase, readonly [title: string, text: string]>> = {
+  unopened: ['Not open yet', 'This request is not confirmed yet. The page updates automatically.'],
+  waiting: ['Waiting for the payment', 'Scan the code with a wallet, or copy the text below it.'],
+  seen: [
+    'Payment seen',
+    'Awaiting confirmations on the blockchain. You do not have to do anything.',
+  ],
+  paid: ['Paid', 'The payment has arrived. You can close this page.'],
+  expired: ['Expired', 'This request can no longer be paid. Ask for a new request.'],
+  closed: ['Closed', 'This request was closed. Please do not pay it.'],
+};
+
+/** The phases in which the payment request can still change. */
+const isLive = (phase: Phase): boolean => ['unopened', 'waiting', 'seen'].includes(phase);
+
+/** Writes the payment page: one HTML document whose content policy forbids all external content. */
+function paymentPage(page: PaymentPage): Outgoing {
+  const { phase, payee, ccy, amount } = page;
+  const [title, text] = messages[phase];
+  return document(
+    200,
+    `Pay ${payee}`,
+    `
+<body class="${phase}">
+<main>
+  <header>
+    <p class="payee">Pay <strong>${escapeHtml(payee)}</strong></p>
+    <h1 class="amount">${escapeHtml(formatAmount({ ccy, value: amount }))}</h1>
+    ${ccy === 'BTC' ? `<p class="sats">${escapeHtml(formatSats(amount))}</p>` : ''}
+  </header>
+  ${phase === 'waiting' ? requestPart(page) : ''}
+  <section class="status" role="status">
+    ${phase === 'paid' ? tick : ''}<h2>${title}</h2><p>${text}</p>
+  </section>
+  ${phase === 'waiting' ? payPart(page) : ''}
+  <footer>
+    <p>Sandbox: no real money moves.</p>
+    <p class="id">${escapeHtml(page.txnId)}</p>
+  </footer>
+</main>
+</body>`,
+    isLive(phase) ? `<meta http-equiv="refresh" content="${reloadSeconds}">` : '',
+  );
+}
+
+function requestPart({ request }: PaymentPage): string {
+  if (request === undefined) return '';
+  const bitmap = encodeQr(request.uri, qrBorder);
+  const link = `<a class="qr" href="${escapeHtml(request.uri)}" aria-label="Open in a wallet">`;
+  return `<section class="request">
+    ${bitmap === undefined ? '' : `${link}${svgOf(bitmap)}</a>`}
+    <div class="code"><code>${escapeHtml(request.shown)}</code></div>
+  </section>`;
+}
+
+function payPart({ txnId, leftMs }: PaymentPage): string {
+  return `<p class="left">${formatDuration(leftMs)} left</p>
+  <form method="post" action="/pay/${escapeHtml(txnId)}/pay">
+    <button class="pay">Pay now</button>
+    <p>“Pay now” pays as somebody else’s wallet would.</p>
+  </form>`;
+}
+
+const tick =
+  '<svg class="tick" viewBox="0 0 48 48" aria-hidden="true"><circle cx="24" cy="24" r="22"/>' +
+  '<path d="M14 25l7 7 13-15"/></svg>';
+
+function lostPage(): Outgoing {
+  return document(
+    404,
+    'No such request',
+    `
+<body>
+<main><section class="status"><h2>No such request</h2>
+<p>There is nothing to pay at this address. Check the link.</p></section></main>
+</body>`,
+  );
+}
+
+function document(status: number, title: string, body: string, head = ''): Outgoing {
+  return {
+    status,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': policy(),
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+    },
+    body: `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${escapeHtml(title)}</title>
+<link rel="icon" href="data:,">
+${head}<style>${pageStyle}</style>
+</head>${body}
+</html>
+`,
+  };
+}
+
+/**
+ * Returns the Content-Security-Policy, which allows only the page's own style, embedded images, and
+ * forms that post to the service itself.
+ */
+function policy(): string {
+  return [
+    "default-src 'none'",
+    `style-src '${hashOf(pageStyle)}'`,
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+const hashOf = (text: string): string =>
+  `sha256-${createHash('sha256').update(text).digest('base64')}`;
+
+/** One card for light and dark screens, including narrow phones. */
+const pageStyle = `
+:root {
+  color-scheme: light dark;
+  --ground: #f3f4f1; --card: #fff; --ink: #1d2420; --soft: #5c675f; --line: #dfe3dd;
+  --good: #1d7a4c; --accent: #1c5d99; --accent-ink: #fff;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --ground: #121513; --card: #1b201d; --ink: #e9eee9; --soft: #9aa69d; --line: #2e3631;
+    --good: #5cc48d; --accent: #8fc1f0; --accent-ink: #0c1a27;
+  }
+}
+* { box-sizing: border-box; margin: 0; }
+body {
+  min-height: 100vh; min-height: 100dvh; padding: 1rem;
+  display: grid; grid-template-columns: minmax(0, 25rem); justify-content: center;
+  align-items: center;
+  background: var(--ground); color: var(--ink);
+  font: 1rem/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif;
+}
+main {
+  padding: 1.75rem clamp(1rem, 6vw, 2rem) 1.5rem; text-align: center;
+  background: var(--card); border: 1px solid var(--line); border-radius: 1.25rem;
+}
+.payee, .sats, .status p, form p, footer p { color: var(--soft); }
+.payee { overflow-wrap: anywhere; }
+.payee strong { color: var(--ink); font-weight: 600; }
+.amount {
+  margin-top: .15rem; font-size: clamp(1.35rem, 7vw, 1.8rem); font-weight: 650; line-height: 1.2;
+  font-variant-numeric: tabular-nums; letter-spacing: -.01em;
+}
+.sats { font-variant-numeric: tabular-nums; }
+.request { margin-top: 1.25rem; }
+.qr {
+  display: block; margin: 0 auto; max-width: 18rem; border-radius: .75rem;
+  overflow: hidden; background: #fff;
+}
+.qr svg { display: block; width: 100%; height: auto; }
+@media (prefers-color-scheme: light) { .qr { border: 1px solid var(--line); } }
+.code {
+  margin-top: .9rem; padding: .5rem .75rem; border: 1px solid var(--line); border-radius: .75rem;
+}
+.code code {
+  display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; text-align: left;
+  font: .85rem ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; color: var(--soft);
+  -webkit-user-select: all; user-select: all;
+}
+.pay {
+  width: 100%; margin-bottom: .6rem; padding: .7rem; border: 0; border-radius: .55rem;
+  cursor: pointer;
+  background: var(--accent); color: var(--accent-ink); font: inherit; font-weight: 600;
+}
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+.status { margin-top: 1.25rem; }
+.status h2 { font-size: 1.05rem; font-weight: 600; }
+.status p { font-size: .95rem; }
+.paid h2 { color: var(--good); font-size: 1.3rem; }
+.tick {
+  width: 5rem; height: 5rem; margin: .25rem 0 .5rem; fill: none; stroke: var(--good);
+  stroke-width: 2.5;
+}
+.tick path { stroke-width: 3.5; stroke-linecap: round; stroke-linejoin: round; }
+.left { margin-top: .9rem; font-variant-numeric: tabular-nums; font-size: .95rem; }
+form { margin-top: 1.1rem; font-size: .82rem; }
+footer {
+  margin-top: 1.4rem; padding-top: 1.1rem; border-top: 1px solid var(--line);
+  font-size: .82rem;
+}
+footer .id { margin-top: .4rem; font-size: .75rem; overflow-wrap: anywhere; }
+.expired .amount, .closed .amount { color: var(--soft); text-decoration: line-through; }
+`;

@@ -1,6 +1,6 @@
 // Accounts, their access rules and their wallets.
 import * as v from 'valibot';
-import { issueAddress } from './addresses.js';
+import { issueAddress } from './chain.js';
 import { chains } from '../../formats/sandbox/answers.js';
 import { type Context, randomHex, randomId } from './context.js';
 import type { Store } from '../storage/database.js';

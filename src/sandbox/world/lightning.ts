@@ -1,5 +1,6 @@
 // Creates signed testnet invoices of the service's own Lightning node and of an external node, and
-// records their payment.
+// records their payment. Resolves Lightning Addresses and LNURLs: each user of the service has
+// both, and the sandbox simulates all users of other services.
 import { getPublicKey } from '@noble/secp256k1';
 import type Big from 'big.js';
 import * as v from 'valibot';
@@ -8,6 +9,10 @@ import { encodeInvoice } from '../../formats/bolt11/encode.js';
 import { type Context, randomHex, sha256Hex } from './context.js';
 import type { Store } from '../storage/database.js';
 import { requireSetting, writeSetting } from '../storage/settings.js';
+import { decodeLnurl, parseLightningAddress } from '../../formats/lnurl.js';
+import { findAccount } from './accounts.js';
+import { badRequest, orRefuse } from '../wire/refusal.js';
+import { unknownLnurlUser } from '../unspecified.js';
 
 const invoiceRow = v.object({
   paymentHash: v.string(),
@@ -17,7 +22,7 @@ const invoiceRow = v.object({
   paidAt: v.nullable(v.number()),
 });
 
-export type KnownInvoice = v.InferOutput<typeof invoiceRow>;
+type KnownInvoice = v.InferOutput<typeof invoiceRow>;
 
 export interface InvoiceTerms {
   /** The amount of the invoice, in BTC. */
@@ -101,4 +106,33 @@ export function rememberPaid(
   invoice: { paymentHash: string; invoice: string; amountMsat: string; expiresAt: number },
 ): void {
   ctx.store.insert('invoice', { ...invoice, origin: 'foreign', paidAt: ctx.now });
+}
+
+/** The path prefix of a user's LNURL-pay endpoint (LUD-16). */
+export const payPath = '/.well-known/lnurlp/';
+
+/**
+ * Resolves a Lightning Address or LNURL. In the result, `account` is set if the recipient is a user
+ * of this service. Throws a `Refusal` for an invalid text and for an unknown recipient.
+ */
+export function resolveLnurl(ctx: Context, text: string) {
+  const { lnurlAddress, host, user } = text.includes('@')
+    ? placeOfAddress(text)
+    : placeOfLnurl(text);
+  const isOwn = host === new URL(ctx.baseUrl).host;
+  const account = isOwn ? findAccount(ctx.store, user) : undefined;
+  if (user === unknownLnurlUser || (isOwn && account === undefined))
+    throw badRequest('there is no such Lightning Address');
+  return { lnurlAddress, user, account };
+}
+
+function placeOfAddress(text: string) {
+  const { user, domain, address } = orRefuse(() => parseLightningAddress(text));
+  return { lnurlAddress: address, host: domain, user };
+}
+
+function placeOfLnurl(text: string) {
+  const url = new URL(orRefuse(() => decodeLnurl(text)));
+  const user = url.pathname.replace(payPath, '').split('/').at(-1) ?? '';
+  return { lnurlAddress: text.toUpperCase(), host: url.host, user };
 }

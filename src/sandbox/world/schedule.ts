@@ -1,8 +1,10 @@
-// Runs scheduled actions in the order of their times, by the service's clock. The database has a
-// row for each scheduled action.
+// Keeps the service's clock, and runs scheduled actions in the order of their times. The database
+// has a row for each scheduled action.
 import * as v from 'valibot';
 import type { Context } from './context.js';
 import type { Store } from '../storage/database.js';
+import type { ClockState } from '../../formats/sandbox/answers.js';
+import { readSetting, writeSetting } from '../storage/settings.js';
 
 /**
  * Runs a scheduled action. `ctx.now` is the time at which the action was due, even if the action
@@ -53,4 +55,27 @@ export function runDueActions(ctx: Context, actions: ReadonlyMap<string, DueActi
     ctx.store.run('DELETE FROM due WHERE id = ?', row.id);
     action({ ...ctx, now: row.at }, row.subject);
   }
+}
+
+const setting = v.union([v.object({ ahead: v.number() }), v.object({ standsAt: v.number() })]);
+
+/** Reads the service's clock. The argument `machine` is the machine's time in epoch ms. */
+export function readClock(store: Store, machine: number): ClockState {
+  const saved = readSetting(store, 'clock');
+  if (saved === undefined) return { now: machine, frozen: false };
+  const clock = v.parse(setting, JSON.parse(saved));
+  return 'ahead' in clock
+    ? { now: machine + clock.ahead, frozen: false }
+    : { now: clock.standsAt, frozen: true };
+}
+
+/**
+ * Sets the service's clock. The service's time may go back, because restoring a snapshot restores
+ * the time of the snapshot.
+ */
+export function setClock(store: Store, machine: number, { now, frozen }: ClockState): void {
+  const clock: v.InferOutput<typeof setting> = frozen
+    ? { standsAt: now }
+    : { ahead: now - machine };
+  writeSetting(store, 'clock', JSON.stringify(clock));
 }

@@ -1,5 +1,6 @@
-// Shows payout destinations as tables: methods, institutions and the address book.
-import { namesWithin, object, text, type FieldsOf } from '../../api/reading/readers.js';
+// Shows payout destinations as tables: methods, institutions and the address book, and the
+// remittance advices of a batch.
+import { type FieldsOf, namesWithin, object, text } from '../../api/reading/readers.js';
 import { codeFields, personFields } from '../../api/reading/transaction.js';
 import type { Institution } from '../../api/types.js';
 import type { Party, Recipient } from '../../store/profile/profiles.js';
@@ -7,6 +8,7 @@ import { countryName } from '../../formats/country.js';
 import { shortened } from '../../formats/text.js';
 import { detailLines } from '../cards/card.js';
 import type { ListView, RecordView } from '../rows/view.js';
+import { formatAmount, type Money } from '../../formats/amount.js';
 
 export interface ListedMethod {
   readonly country: string;
@@ -139,4 +141,33 @@ export const contactRecord: RecordView<ListedContact> = {
       canvas,
     );
   },
+};
+
+/** A remittance advice, which is one page with all payments to a payee. */
+export interface Remittance {
+  readonly payee: string;
+  readonly payments: number;
+  readonly amounts: readonly Money[];
+  readonly file: string;
+}
+
+export const remittanceList: ListView<Remittance> = {
+  columns: [
+    { name: 'payee', title: 'Payee', shrinks: true },
+    {
+      name: 'amounts',
+      title: 'Amount',
+      value: ({ amounts }) => amounts.map(formatAmount).join(' + '),
+      align: 'right',
+    },
+    {
+      name: 'payments',
+      title: 'Payments',
+      align: 'right',
+      priority: 1,
+    },
+    { name: 'file', title: 'Page', below: true, priority: 2 },
+  ],
+  quiet: ({ file }) => file,
+  empty: 'No row of this batch is paid yet.',
 };

@@ -15,7 +15,7 @@ import {
   type Worth,
 } from '../order/orders.js';
 import { payoutOrder } from '../payout/order.js';
-import { inBtc } from '../receive/asked.js';
+import { inBtc } from '../receive/request.js';
 import { checkOnchainAmount } from './destinations.js';
 import type { Instruction } from './instruction.js';
 import { wholeOf } from './whole-balance.js';

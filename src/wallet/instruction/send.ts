@@ -19,7 +19,7 @@ import {
 import { Failure, notSent } from '../../formats/failure.js';
 import { railProperties, railTo, type Rail } from '../../formats/rails.js';
 import type { Network } from '../../formats/address/network.js';
-import { isForeign } from '../receive/asked.js';
+import { isForeign } from '../receive/request.js';
 import {
   checkBitcoinAddress,
   checkInvoice,

@@ -1,8 +1,14 @@
 // Requests money by any method. For each request, creates and confirms one transaction, and waits
 // for its invoice or address.
 import Big from 'big.js';
-import type { CreateTransaction, Transaction } from '../../api/types.js';
-import { moneyFromWire, type Money } from '../../formats/amount.js';
+import type { CreateTransaction, Rates, Transaction } from '../../api/types.js';
+import {
+  currencyOf,
+  decimalsOf,
+  type Money,
+  moneyFromWire,
+  parseAmount,
+} from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { policies } from '../../formats/policies.js';
 import { poll, type PollNext } from '../../formats/poll.js';
@@ -21,6 +27,7 @@ import {
   withEarlierFields,
 } from '../transaction/read.js';
 import { directionOf } from '../transaction/direction.js';
+import { findRate } from '../quote/rates.js';
 
 export interface ReceiveDeps {
   readonly service: Pick<
@@ -231,4 +238,41 @@ function checkedAmount(
       txnId,
     },
   );
+}
+
+export interface RequestedAmount {
+  /** The requested amount, in BTC. */
+  readonly amount: Money;
+  /** The amount before its conversion to bitcoin, and the price of one bitcoin. */
+  readonly worth?: { readonly given: Money; readonly rate: Big };
+}
+
+/**
+ * Reads the requested amount. Throws Failure `usage` for an invalid amount, and `not-found` for a
+ * currency that has no rate.
+ */
+export async function readAsked(
+  text: string,
+  rates: () => Promise<Rates>,
+): Promise<RequestedAmount> {
+  return isForeign(text)
+    ? inBtc(parseAmount(text), await rates())
+    : { amount: parseAmount(text, 'BTC') };
+}
+
+/** Whether the amount is in a currency other than bitcoin. */
+export function isForeign(text: string): boolean {
+  const named = currencyOf(text);
+  return named !== undefined && named !== 'BTC';
+}
+
+/**
+ * Converts an amount to bitcoin, rounded up, so that the result is worth at least the given amount.
+ */
+export function inBtc(given: Money, rates: Rates): RequestedAmount {
+  const { rate } = findRate(rates, `BTC${given.ccy}`);
+  return {
+    amount: { ccy: 'BTC', value: given.value.div(rate).round(decimalsOf('BTC'), Big.roundUp) },
+    worth: { given, rate },
+  };
 }

@@ -1,7 +1,7 @@
 // eachItem follows the pages of a list and returns each item once, even if pages overlap or end
 // early.
 import { describe, expect, test } from 'vitest';
-import { eachItem } from '../../../src/cli/api/pages.js';
+import { eachItem } from '../../../src/cli/api/api.js';
 
 interface Page {
   readonly data: object[];

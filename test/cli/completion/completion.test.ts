@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answer } from '../../../src/complete.js';
 import { complete } from '../../../src/cli/completion/complete.js';
 import { completionScript } from '../../../src/cli/completion/completion.js';
-import { pagesOf, type Page } from '../../../src/cli/help/pages.js';
+import { pagesOf, type Page } from '../../../src/cli/help/help.js';
 import { tree } from '../../../src/cli/table.js';
 import { isInstalled } from '../../support/installed.js';
 

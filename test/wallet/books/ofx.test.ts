@@ -1,6 +1,6 @@
 // The head of an OFX statement has distinct account ids, and times with a time zone.
 import { expect, test } from 'vitest';
-import { ofxHead } from '../../../src/wallet/books/ofx.js';
+import { ofxHead } from '../../../src/wallet/books/programs.js';
 
 const head = (accountId: string, ccy: string): string =>
   ofxHead({ accountId, ccy, bank: 'service' }, { first: 0, end: 1_000 }, 2_000);

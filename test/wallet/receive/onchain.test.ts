@@ -6,7 +6,7 @@ import {
   checkedBitcoinDeposit,
   checkedOnchainRequest,
   checkedUsdtDeposit,
-} from '../../../src/wallet/receive/onchain.js';
+} from '../../../src/wallet/receive/checked.js';
 
 const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 const other = 'tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7';

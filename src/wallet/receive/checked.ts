@@ -1,5 +1,5 @@
-// Checks the addresses for on-chain receive requests and deposits before svcpay shows the
-// addresses.
+// Checks the addresses and invoices that the service gives for payers, before svcpay shows them,
+// and finds the Lightning Address of an account.
 import type Big from 'big.js';
 import { decimal, instant } from '../../api/reading/readers.js';
 import type {
@@ -8,15 +8,17 @@ import type {
   UsdtAddress,
   UsdtChain,
 } from '../../api/types.js';
-import { fromWire, type Money } from '../../formats/amount.js';
+import { fromWire, type Money, msatOf } from '../../formats/amount.js';
 import { formatBip21, parseBip21 } from '../../formats/bip21.js';
 import { parseBitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import { parseEvmAddress } from '../../formats/address/evm-address.js';
 import { Failure } from '../../formats/failure.js';
-import { messageOf } from '../../formats/unknown.js';
+import { type Fields, messageOf } from '../../formats/unknown.js';
 import { parseTronAddress, tronUsdtContract } from '../../formats/address/tron-address.js';
 import type { Network } from '../../formats/address/network.js';
 import { isOnNetwork } from '../instruction/destinations.js';
+import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
+import { type LightningAddress, parseLightningAddress } from '../../formats/lnurl.js';
 
 export interface OnchainRequest {
   readonly address: string;
@@ -129,5 +131,67 @@ function notUsable(why: string, txnId?: string): Failure {
   return new Failure('refused', `Not usable: ${why}`, {
     next: txnId === undefined ? { do: 'check-installation' } : { do: 'show', id: txnId },
     txnId,
+  });
+}
+
+/**
+ * Checks the signature, the network, the amount and the expiry of an invoice. Throws Failure
+ * `refused` if the invoice must not be shown to a payer.
+ * @param now epoch ms by the service's clock
+ */
+export function checkedInvoice(
+  txn: Transaction,
+  amount: Money,
+  network: Network,
+  now: number,
+): Invoice {
+  const invoice = readInvoice(txn, invoiceText(txn));
+  if (!isOnNetwork(invoice.network, network))
+    throw unusable(txn, `the service returned an invoice for ${invoice.network}.`);
+  if (invoice.amountMsat !== msatOf(amount.value))
+    throw unusable(txn, 'the service returned an invoice for a different amount.');
+  if (invoice.expiresAt <= now) throw unusable(txn, 'the service returned an expired invoice.');
+  return invoice;
+}
+
+/**
+ * Returns the invoice in the service's transaction. Throws Failure `refused` if the transaction has
+ * no invoice.
+ */
+export function invoiceText(txn: Transaction): string {
+  const text = txn.sourceReq.reqDetails?.['paymentRequest'];
+  if (typeof text !== 'string') throw unusable(txn, 'the service returned no invoice.');
+  return text;
+}
+
+function readInvoice(txn: Transaction, text: string): Invoice {
+  try {
+    return decodeInvoice(text);
+  } catch (error) {
+    throw unusable(txn, `the service returned an invalid invoice. ${messageOf(error)}`);
+  }
+}
+
+function unusable({ txnId }: Transaction, why: string): Failure {
+  return new Failure('refused', `Not usable: ${why}`, {
+    next: { do: 'show', id: txnId },
+    txnId,
+  });
+}
+
+const addressNames = /^(ln|lightning|lnurl)_?(pay)?_?(address|identifier)$/i;
+
+/**
+ * Finds the Lightning Address of an account by field name and value, because the specification does
+ * not define the fields of account records. Throws Failure `not-found` if the account record has no
+ * Lightning Address.
+ */
+export function lightningAddressOf(account: Fields): LightningAddress {
+  const found = Object.entries(account).find(
+    ([name, value]) => addressNames.test(name) && typeof value === 'string' && value !== '',
+  );
+  if (typeof found?.[1] === 'string') return parseLightningAddress(found[1]);
+  throw new Failure('not-found', 'The account record has no Lightning Address.', {
+    hint: 'Ask the service for a Lightning Address.',
   });
 }

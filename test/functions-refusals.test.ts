@@ -9,7 +9,7 @@ import { interrupted } from '../src/api/request/retry.js';
 import { wireJson } from '../src/api/wire.js';
 import { readStdinBytes } from '../src/cli/stdin.js';
 import { encodeInvoice } from '../src/formats/bolt11/encode.js';
-import { databaseFailure } from '../src/store/database/postgres-failure.js';
+import { databaseFailure } from '../src/store/database/postgres.js';
 import { anotherDatabase, unidentifiedDatabase } from '../src/store/database/refused-databases.js';
 import { checkOutbox } from '../src/store/files/outbox.js';
 import { writeSealed } from '../src/store/files/sealed.js';

@@ -1,8 +1,7 @@
 // Shows an error as a paragraph or as one line of JSON.
 import type { Failure } from '../formats/failure.js';
 import { failureFields, failureJson, failureLines } from '../terminal/failure-view.js';
-import { asciiGlyphs } from '../terminal/glyphs.js';
-import { sanitize } from '../terminal/sanitize.js';
+import { asciiGlyphs, sanitize } from '../terminal/sanitize.js';
 import { isLog, openTerminal } from '../terminal/terminal.js';
 import type { CommandLine } from './command-line.js';
 import type { Process } from './process.js';

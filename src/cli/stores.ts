@@ -8,13 +8,11 @@ import type { SqlDatabase } from '../store/database/sql.js';
 import type { EventStore } from '../store/events/event-store.js';
 import type { Document } from '../store/files/document.js';
 import { eventsFile, isTemporary, isThere, journalFile, type Home } from '../store/files/home.js';
-import type { BookRecords } from '../store/journal/book-records.js';
+import type { BookRecords, ProposalRecords, SettlementRates } from '../store/journal/records.js';
 import type { BudgetRecords } from '../store/journal/budgets.js';
-import type { ProposalRecords } from '../store/journal/proposal-records.js';
 import { seenDatabase } from '../store/files/seen.js';
 import type { Journal } from '../store/journal/journal.js';
 import type { TxnFacts } from '../store/journal/txn-facts.js';
-import type { SettlementRates } from '../store/journal/settlement-rates.js';
 import {
   embeddedUrl,
   findDatabase,
@@ -127,12 +125,10 @@ export function openStores(options: StoreOptions): Stores {
     async () => (await database())?.postgres ?? fileDatabase(),
     options.actor,
   );
-  const rates = records(
-    async () => (await import('../store/journal/settlement-rates.js')).settlementRates,
-  );
-  const books = records(async () => (await import('../store/journal/book-records.js')).bookRecords);
+  const rates = records(async () => (await import('../store/journal/records.js')).settlementRates);
+  const books = records(async () => (await import('../store/journal/records.js')).bookRecords);
   const proposals = records(
-    async () => (await import('../store/journal/proposal-records.js')).proposalRecords,
+    async () => (await import('../store/journal/records.js')).proposalRecords,
   );
   const facts = records(async () => (await import('../store/journal/txn-facts.js')).txnFacts);
   const budgets = records(async () => (await import('../store/journal/budgets.js')).budgetRecords);

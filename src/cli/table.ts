@@ -54,7 +54,7 @@ const looksUp = commandsWith({ ...paying, connections: 3 });
 
 /** The `send` commands by rail. The compiler requires a command for every rail. */
 const sends: Readonly<Record<Rail, readonly Row[]>> = {
-  lightning: pays(() => import('./send/lightning.js'), {
+  lightning: pays(() => import('./send/send.js'), {
     'send lightning': 'pay a BOLT11 invoice',
   }),
   lnurl: pays(() => import('./send/send.js'), {
@@ -207,7 +207,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ...asks(() => import('./statement/statement.js'), {
       statement: 'show opening balance, movements and closing balance, and check that they add up',
     }),
-    ...asks(() => import('./statement/totals.js'), {
+    ...asks(() => import('./statement/statement.js'), {
       'statement totals': 'sum what was received, sent, swapped and paid in fees',
     }),
     ...asks(() => import('./statement/adjust.js'), {
@@ -225,7 +225,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ...asks(() => import('./reconcile/reconcile.js'), {
       reconcile: 'compare service, journal and webhook inbox',
     }),
-    ...asks(() => import('./reconcile/accept.js'), {
+    ...asks(() => import('./reconcile/reconcile.js'), {
       'reconcile accept': 'accept the differences of a transaction with a note',
     }),
     ...reads(() => import('./rates/rates.js'), { rates: 'show exchange rates' }),
@@ -263,10 +263,10 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       'db upgrade': 'upgrade the database tables',
       'db move': 'move the journal and the inbox of this home into the database',
     }),
-    ...commands(() => import('./db/verify.js'), {
+    ...commands(() => import('./db/db.js'), {
       'db verify': 'replay the trail of each payment, and compare the end with the journal',
     }),
-    ...decides(() => import('./db/import.js'), {
+    ...decides(() => import('./db/db.js'), {
       'db import': 'import the payments that a restored journal lacks, from the service',
     }),
     ...commands(() => import('./doctor/doctor.js'), {
@@ -306,7 +306,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       'webhook consumers rename': 'rename a consumer, which keeps its waiting events',
       'webhook consumers remove': 'remove a consumer and drop its waiting events',
     }),
-    ...commands(() => import('./webhook/sign.js'), {
+    ...commands(() => import('./webhook/verify.js'), {
       'webhook verify': 'verify a signature, or name the likely cause if it is wrong',
     }),
     ...commands(() => import('./webhook/sign.js'), {
@@ -336,20 +336,20 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       'sandbox reset': 'reset to a fresh sandbox',
     }),
     ...group('sandbox clock', 'show, advance and stop the sandbox clock'),
-    ...commands(() => import('./sandbox/conditions.js'), {
+    ...commands(() => import('./sandbox/clock.js'), {
       'sandbox clock show': 'show the sandbox time',
       'sandbox clock advance': 'advance the sandbox clock and run everything due',
       'sandbox clock freeze': 'stop the sandbox clock',
       'sandbox clock thaw': 'let the stopped sandbox clock run again',
     }),
     ...group('sandbox fault', 'inject faults'),
-    ...commands(() => import('./sandbox/conditions.js'), {
+    ...commands(() => import('./sandbox/fault.js'), {
       'sandbox fault add': 'add a fault',
       'sandbox fault list': 'list faults',
       'sandbox fault clear': 'remove one fault, or all faults',
     }),
     ...group('sandbox snapshot', 'save and restore sandbox states'),
-    ...commands(() => import('./sandbox/conditions.js'), {
+    ...commands(() => import('./sandbox/snapshot.js'), {
       'sandbox snapshot save': 'save the current state under a name',
       'sandbox snapshot load': 'restore a saved state',
       'sandbox snapshot list': 'list saved states',

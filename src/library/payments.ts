@@ -53,8 +53,7 @@ import {
   type FindPayments,
 } from '../wallet/payment/journal-first.js';
 import { pay, referenceOf } from '../wallet/payment/payment.js';
-import { directionOf } from '../wallet/transaction/direction.js';
-import { waitUntilFinal } from '../wallet/transaction/read.js';
+import { directionOf, waitUntilFinal } from '../wallet/transaction/read.js';
 import { resumeAll } from '../wallet/payment/resume-all.js';
 import { readPayoutFile } from '../wallet/payout/from-file.js';
 import { findInstitution } from '../wallet/payout/institutions.js';

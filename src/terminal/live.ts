@@ -1,7 +1,7 @@
 // Draws the live line, one line on stderr that svcpay redraws in place during a wait. The final
 // text of the live line stays on the screen.
 import type { Ora } from 'ora';
-import { asciiGlyphs } from './glyphs.js';
+import { asciiGlyphs } from './sanitize.js';
 import { spinnerFrames } from './ask/theme.js';
 import type { OutputStream, Terminal } from './terminal.js';
 import { truncate } from './layout.js';

@@ -3,20 +3,19 @@ import type { LogFacts } from '../api/options.js';
 import { Failure } from '../formats/failure.js';
 import { detailLines } from './cards/card.js';
 import { cellIn, cellText, fieldColumns, checkNames } from './rows/cell.js';
-import { asciiGlyphs } from './glyphs.js';
+import { asciiGlyphs, sanitize } from './sanitize.js';
 import { toJson } from './rows/json.js';
 import {
   besideTable,
+  createSink,
   listRows,
   listTable,
   namesOf,
-  rowWriter,
-  type RowOptions,
   picked,
+  type RowOptions,
+  rowWriter,
 } from './rows/list.js';
 import { commandLine, type RunGlobals } from './next-step.js';
-import { sanitize } from './sanitize.js';
-import { createSink } from './sink.js';
 import { isLog, type Canvas, type OutputStream, type Terminal } from './terminal.js';
 import { widthOf, wrap } from './layout.js';
 import type {

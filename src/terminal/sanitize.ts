@@ -1,5 +1,5 @@
-// Sanitizes text from outside (the service, an invoice, a webhook) for a screen and for one line of
-// tsv.
+// Makes text safe and readable for a screen: text from outside (the service, an invoice, a
+// webhook), and the symbols of svcpay on terminals without Unicode.
 
 // Matches invisible characters and control characters except variation selectors of emoji, which
 // are harmless.
@@ -48,3 +48,28 @@ export function sanitizeJson(json: string): string {
     );
   });
 }
+
+const ascii: Readonly<Record<string, string>> = {
+  '─': '-',
+  '·': '-',
+  '–': '-',
+  '→': '>',
+  '←': '<',
+  '≈': '~',
+  '…': '~',
+  '✓': '+',
+  '✗': 'x',
+  '●': '>',
+  '○': '-',
+  '❯': '>',
+  '↑': '^',
+  '↓': 'v',
+  '⇄': '=',
+  '\u2212': '-',
+};
+
+const ours = new RegExp(`[${Object.keys(ascii).join('')}]`, 'g');
+
+/** Replaces svcpay's symbols with ASCII text of equal width, so that columns stay aligned. */
+export const asciiGlyphs = (line: string): string =>
+  line.replace(ours, (glyph) => ascii[glyph] ?? glyph);

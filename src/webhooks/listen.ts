@@ -3,10 +3,9 @@ import type { Transaction } from '../api/types.js';
 import type { EventStore, StoredEvent } from '../store/events/event-store.js';
 import { type Dispatcher, type DispatchOptions, startDispatcher } from './dispatch.js';
 import { enriched, type EnrichedEvent } from './enrich.js';
-import { type ReadEvent, readPayload } from './events.js';
+import { gapsOf, type ReadEvent, readPayload } from './events.js';
 import { runFor } from './exec.js';
 import { forwardTo, nameOf, openForwarder } from './forward.js';
-import { gapsOf } from './order.js';
 import { type Receiver, type ReceiverOptions, startReceiver } from './receive.js';
 
 /** The reports that a listener sends while it runs. */
@@ -270,8 +269,8 @@ interface RetentionOptions {
 }
 
 /**
- * Deletes old events and the backlogs of former consumers, at the start and then every hour. Deletes
- * the events in groups, each in a small database transaction.
+ * Deletes old events and the backlogs of former consumers, at the start and then every hour.
+ * Deletes the events in groups, each in a small database transaction.
  */
 function startRetention(options: RetentionOptions) {
   const { store, now, every } = options;

@@ -3,8 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { EventStore, ReceivedEvent } from '../store/events/event-store.js';
 import { createProbes, listenOn, serve } from './monitoring.js';
-import { type ReadEvent, readPayload, type WebhookEvent } from './events.js';
-import { placeOf } from './order.js';
+import { placeOf, type ReadEvent, readPayload, type WebhookEvent } from './events.js';
 import { isSignature, verifyBody } from './sign.js';
 
 export const receiverLimits: ReceiverLimits = {

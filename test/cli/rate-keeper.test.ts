@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Transaction } from '../../src/api/types.js';
 import { rateKeeper } from '../../src/cli/rate-keeper.js';
-import type { SettlementRates } from '../../src/store/journal/settlement-rates.js';
+import type { SettlementRates } from '../../src/store/journal/records.js';
 
 const minute = 60_000;
 const settledAt = 1_000 * minute;

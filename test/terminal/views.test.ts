@@ -16,7 +16,7 @@ import { pointsAligned } from '../../src/terminal/layout.js';
 import { besideSteps, recordLine, stepsLine, waitingText } from '../../src/terminal/cards/steps.js';
 import { quoteCard, type QuoteCard } from '../../src/terminal/cards/quote-card.js';
 import { receipt } from '../../src/terminal/cards/receipt.js';
-import { asciiGlyphs } from '../../src/terminal/glyphs.js';
+import { asciiGlyphs } from '../../src/terminal/sanitize.js';
 import { stateWord } from '../../src/terminal/views/state-words.js';
 import type { Canvas } from '../../src/terminal/terminal.js';
 import { relativeTime } from '../../src/terminal/time.js';

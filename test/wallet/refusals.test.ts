@@ -6,13 +6,12 @@ import { parseWebhookEvent, readWebhookRequest } from '../../src/library/webhook
 import { journalOf } from '../../src/store/journal/handle.js';
 import { tooPoor } from '../../src/wallet/batch/cost.js';
 import { emptyTally, failureOf, faultFailure } from '../../src/wallet/batch/tally.js';
-import { checkHeld } from '../../src/wallet/instruction/whole-balance.js';
+import { checkHeld } from '../../src/wallet/instruction/instruction.js';
 import { decodeOrder } from '../../src/wallet/order/orders.js';
 import { findCountry } from '../../src/wallet/payout/methods.js';
 import { findRate } from '../../src/wallet/quote/rates.js';
 import { checkTerms } from '../../src/wallet/quote/terms.js';
-import { directionOf } from '../../src/wallet/transaction/direction.js';
-import { readTransaction } from '../../src/wallet/transaction/read.js';
+import { directionOf, readTransaction } from '../../src/wallet/transaction/read.js';
 import { confirmReceive } from '../../src/wallet/receive/request.js';
 
 const side = (method?: string) => ({ ccy: 'BTC', ...(method !== undefined && { method }) });

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EarlierEvent, ReceivedEvent } from '../../src/store/events/event-store.js';
-import { gapsOf, placeOf, statesBetween } from '../../src/webhooks/order.js';
+import { gapsOf, placeOf, statesBetween } from '../../src/webhooks/events.js';
 
 const event = (txnState: string, updatedAt: number): ReceivedEvent => ({
   receivedAt: 0,

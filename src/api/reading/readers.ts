@@ -127,7 +127,9 @@ export const fields: Reader<Fields> = {
 /** Reads an object whose fields are known. */
 export const object = (within: Readers): Reader<Fields> => ({ ...fields, fields: within });
 
-/** The names of the fields and of the fields within them, such as `sourceReq` and `sourceReq.ccy`. */
+/**
+ * The names of the fields and of the fields within them, such as `sourceReq` and `sourceReq.ccy`.
+ */
 export const namesWithin = (readers: Readers, parent = ''): string[] =>
   Object.entries(readers).flatMap(([field, { fields: inner = {} }]) => [
     parent + field,
@@ -171,8 +173,8 @@ function isoInstant(value: string): number | undefined {
 }
 
 /**
- * Converts the fields of an object in place, with the objects in it. An unrecognized value becomes null, and is in the
- * result.
+ * Converts the fields of an object in place, with the objects in it. An unrecognized value becomes
+ * null, and is in the result.
  */
 export function readInPlace(of: Fields, readers: Readers, where = ''): MisreadField[] {
   const misread: MisreadField[] = [];

@@ -10,7 +10,7 @@ import type { Command } from '../../terminal/next-step.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { wrap } from '../../terminal/layout.js';
 import { checkBatch, paidAt, staleRows, type BatchCheck } from '../../wallet/batch/check.js';
-import { readRunName, runName } from '../../wallet/batch/history.js';
+import { readRunName, runName } from '../../wallet/batch/status.js';
 import type { PlannedRow, Row } from '../../wallet/batch/row.js';
 import { readRows, type BatchRow, type Problem } from '../../wallet/batch/rows.js';
 import type { BudgetOfRun } from '../../wallet/payment/contract.js';

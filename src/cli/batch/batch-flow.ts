@@ -31,7 +31,7 @@ import {
   type Cost,
   type Priced,
 } from '../../wallet/batch/cost.js';
-import { pastRuns, readRunName } from '../../wallet/batch/history.js';
+import { pastRuns, readRunName } from '../../wallet/batch/status.js';
 import type { BatchConsent } from '../../wallet/batch/run.js';
 import type { PaymentService } from '../../wallet/payment/contract.js';
 import type { Context } from '../context.js';

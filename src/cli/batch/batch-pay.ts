@@ -6,7 +6,7 @@ import { Failure, ifAvailable, isUnknown } from '../../formats/failure.js';
 import { progressLine, rowLine, shownFailures } from '../../terminal/cards/batch-progress.js';
 import type { BatchLine, BatchSummary } from '../../terminal/cards/batch-view.js';
 import { priceReference } from '../../store/journal/payment.js';
-import type { KeptRate } from '../../store/journal/settlement-rates.js';
+import type { KeptRate } from '../../store/journal/records.js';
 import type { QuotedCost } from '../../wallet/batch/cost.js';
 import type { Row } from '../../wallet/batch/row.js';
 import { runBatch, type BatchConsent } from '../../wallet/batch/run.js';

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
 import type { Payment } from '../../store/journal/payment.js';
-import { readRunName } from '../../wallet/batch/history.js';
+import { readRunName } from '../../wallet/batch/status.js';
 import { journalFirst, unfinished } from '../../wallet/payment/journal-first.js';
 import { labelOf } from './batch-check.js';
 import { batchResultView, runBatchFile, type BatchResult } from './batch-flow.js';

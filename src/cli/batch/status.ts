@@ -14,10 +14,9 @@ import {
 } from '../../terminal/cards/batch-view.js';
 import { commandFor, commandLine, type RunGlobals } from '../../terminal/next-step.js';
 import { inJournal } from '../../wallet/batch/check.js';
-import { readRunName, runsKept } from '../../wallet/batch/history.js';
+import { readRunName, runsKept, withResult } from '../../wallet/batch/status.js';
 import { rowOfPayment, unpaidOutcomes, type Row } from '../../wallet/batch/row.js';
 import { isProblem, problemOf, readRows, type BatchRow } from '../../wallet/batch/rows.js';
-import { withResult } from '../../wallet/batch/status.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import { createdSince } from '../../wallet/history/newest-first.js';
 import type { Context } from '../context.js';

@@ -7,10 +7,10 @@ import type { BudgetChange, BudgetRecords } from '../../store/journal/budgets.js
 import type { Budget, BudgetRules } from '../../store/journal/journal.js';
 import { budgetCard, budgetTable, type BudgetView } from '../../terminal/views/budget-view.js';
 import { sentenceView } from '../../terminal/views/object-view.js';
-import { readAllowed } from '../../wallet/limits/allowed-destinations.js';
+import { readAllowed } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { byCurrency } from '../limits/by-currency.js';
+import { byCurrency } from '../limits/in-force.js';
 import { withContact } from '../payment/send-flow.js';
 import { outboxOption } from '../proposals/outbox.js';
 import { list, record } from '../show.js';

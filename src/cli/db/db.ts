@@ -1,16 +1,31 @@
-// Shows where the journal and the inbox are stored, and upgrades the database. Moves the files of
-// this home into the configured database.
+// Shows where the journal and the inbox are stored, upgrades the database, moves the files of this
+// home into it, replays the trail of every payment, and imports the payments that the journal
+// lacks.
 import { Failure } from '../../formats/failure.js';
 import { databaseIdVariable } from '../../store/database/address.js';
 import { eventsFile, journalFile } from '../../store/files/home.js';
 import { isAlive } from '../../store/journal/owner.js';
 import type { TableGroup } from '../../store/database/postgres-schema.js';
-import { databaseList, movedView } from '../../terminal/views/database-view.js';
+import {
+  databaseList,
+  importedFields,
+  importedView,
+  movedView,
+  verifiedList,
+} from '../../terminal/views/database-view.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { done, list, record } from '../show.js';
 import { choice, flag } from '../values.js';
-import { inspectStores, parts, withFigures, type OpenDatabase, type Stored } from './figures.js';
+import { inspectStores, type OpenDatabase, parts, type Stored, withFigures } from './figures.js';
+import { counted } from '../../formats/text.js';
+import { progressBar } from '../../terminal/cards/batch-progress.js';
+import { type Verified, verify } from '../../wallet/payment/verify.js';
+import { beginningOf, instant, startOf } from '../tx/history-options.js';
+import { decisive } from '../../store/journal/payment.js';
+import { importMissing } from '../../wallet/history/import-payments.js';
+import { showProgress } from '../statement/open-books.js';
+import { openPayments, readDecisive } from '../tx/open-payments.js';
 
 const statusFormats = ['prometheus'] as const;
 
@@ -117,4 +132,130 @@ async function findDatabase({ database }: Context): Promise<OpenDatabase> {
       next: { do: 'run', command: 'config set database-url postgres://USER@HOST/DATABASE' },
     },
   );
+}
+
+const formats = ['prometheus'] as const;
+
+export const dbVerify = defineCommand({
+  formats,
+  options: {
+    format: choice(formats, 'FORMAT').optional().describe('same as -o prometheus: metrics'),
+    since: instant().describe('only payments that changed since this time: 36h, 2026-03-01'),
+  },
+  examples: [
+    ['svcpay db verify', 'exits with 10 and names the payments whose trail leads elsewhere'],
+    ['svcpay db verify --since 48h -o prometheus > verify.prom', 'writes the result as metrics'],
+  ],
+  async run({ format, since }, { journal, live, now, out, terminal }) {
+    let done = { payments: 0, part: 0 };
+    if (terminal.canAnimate)
+      live.start(() => {
+        const bar = progressBar(done.part, terminal.stderrCanvas);
+        return `${bar}  ${counted(done.payments, 'payment')} replayed`;
+      });
+    const from = since === undefined ? 0 : startOf(since, now());
+    const found = await verify(await journal(), from, (payments, part) => {
+      done = { payments, part };
+      live.update();
+      live.progress(part, 1);
+    }).finally(live.stop);
+    if (format !== undefined) return { ...found, page: metrics(found, now()) };
+    const replayed = `${counted(found.payments, 'payment')}, ${counted(found.steps, 'step')}`;
+    out.say(`Replayed ${replayed}${found.differing === 0 ? ': no differences.' : '.'}`);
+    return found;
+  },
+  view: list(
+    verifiedList,
+    (found: Verified & { readonly page?: string }) => found.page ?? found.differences,
+  ),
+  failure: ({ differing }) =>
+    differing === 0
+      ? undefined
+      : new Failure(
+          'books-differ',
+          `The journal has ${counted(differing, 'difference')} from its trails or daily totals.`,
+          {
+            hint:
+              'Someone changed the journal, or it is damaged. Compare these payments with the ' +
+              'service before you pay from this journal.',
+          },
+        ),
+});
+
+const metrics = ({ payments, differing }: Verified, now: number): string =>
+  [
+    '# HELP svcpay_verified_payments Payments whose trail the last svcpay db verify replayed.',
+    '# TYPE svcpay_verified_payments gauge',
+    `svcpay_verified_payments ${payments}`,
+    '# HELP svcpay_verify_differences Payments whose trail leads to another state.',
+    '# TYPE svcpay_verify_differences gauge',
+    `svcpay_verify_differences ${differing}`,
+    '# HELP svcpay_verify_time_seconds The time of the last svcpay db verify.',
+    '# TYPE svcpay_verify_time_seconds gauge',
+    `svcpay_verify_time_seconds ${Math.floor(now / 1000)}`,
+    '',
+  ].join('\n');
+
+export const dbImport = defineCommand({
+  options: {
+    since: instant().describe(
+      'only transactions created since this time: 36h, 2026-03-01 (default: all of history)',
+    ),
+  },
+  examples: [
+    [
+      'svcpay db import --since 36h',
+      'imports lost payments after a restore from a backup; run it before you pay',
+    ],
+  ],
+  fields: importedFields,
+  async run({ since }, context) {
+    const { live, out, now, newId } = context;
+    const { client: service, id: account, scope, journal } = await context.account();
+    try {
+      const { uncounted, unclear, ...counts } = await importMissing(
+        await beginningOf(since, service),
+        {
+          service,
+          journal: await journal(),
+          scope,
+          account,
+          now,
+          newId,
+          onRead: showProgress('Comparing the journal', context),
+        },
+      );
+      for (const payment of await openPayments(context))
+        if (decisive(payment).txnId !== null) await readDecisive(payment, context);
+      const open = (await openPayments(context)).length;
+      live.stop();
+      for (const txnId of uncounted)
+        out.warn(`Limits do not count ${txnId}, because the service does not report its cost.`);
+      await out.record({ ...counts, open }, importedView({ ...counts, open }));
+      if (unclear.length > 0) throw notImported(unclear);
+      await allowPayments(context);
+    } finally {
+      live.stop();
+    }
+  },
+});
+
+const notImported = (unclear: readonly string[]): Failure =>
+  new Failure(
+    'books-differ',
+    'Not imported: the service returned too few details of ' +
+      `${counted(unclear.length, 'transaction')}: ${unclear.join(', ')}.`,
+    {
+      hint:
+        'These transactions may be payments of this account. ' +
+        'Ask the service before you pay again.',
+    },
+  );
+
+/** Allows payments for this account again after the import into a restored database. */
+async function allowPayments({ database }: Context): Promise<void> {
+  const found = await database();
+  if (found === undefined) return;
+  const { startGeneration } = await import('../../store/database/postgres-schema.js');
+  await startGeneration(found.postgres);
 }

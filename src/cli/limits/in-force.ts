@@ -1,9 +1,10 @@
 // Combines the spending limits of the account (in the database), the profile and the environment,
-// and changes the stored limits.
-import type { FailureKind } from '../../formats/failure.js';
+// and changes the stored limits. Reads the amounts of a flag that is given once for each currency.
+import { Failure, type FailureKind } from '../../formats/failure.js';
 import { changeProfile, type Limits } from '../../store/profile/profiles.js';
 import { limitsFrom, narrower, noLimits } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
+import { fixed, isCurrency, type Money } from '../../formats/amount.js';
 
 /** The kinds of failures after which svcpay does not know the account. */
 export const unknownAccount: ReadonlySet<FailureKind> = new Set(['authentication', 'temporary']);
@@ -62,4 +63,20 @@ async function accountLimits(context: Context) {
     change: (change: (before: Limits | undefined) => Limits) =>
       changeLimitsOfAccount(found.postgres, id, change),
   };
+}
+
+/** Throws Failure `usage` for a currency that is unknown or was given twice. */
+export function byCurrency(amounts: readonly Money[], flag: string): Record<string, string> {
+  const twice = amounts.find(
+    ({ ccy }, index) => amounts.findIndex((each) => each.ccy === ccy) !== index,
+  );
+  if (twice !== undefined)
+    throw new Failure('usage', `No limit was set: ${flag} was given twice for ${twice.ccy}.`);
+  const other = amounts.find(({ ccy }) => !isCurrency(ccy));
+  if (other !== undefined)
+    throw new Failure(
+      'usage',
+      `No limit was set: ${other.ccy} is not a currency, so the limit would never apply.`,
+    );
+  return Object.fromEntries(amounts.map(({ ccy, value }) => [ccy, fixed(value)]));
 }

@@ -7,13 +7,24 @@ import type { Spend } from '../../store/journal/journal.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/ask.js';
 import { limitList, type LimitRow } from '../../terminal/views/settings-views.js';
-import { readAllowed } from '../../wallet/limits/allowed-destinations.js';
-import { byRule, noLimits, ruleNames, sumOf, type Rule } from '../../wallet/limits/limits.js';
+import {
+  byRule,
+  noLimits,
+  readAllowed,
+  type Rule,
+  ruleNames,
+  sumOf,
+} from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { list } from '../show.js';
-import { byCurrency } from './by-currency.js';
-import { changeStoredLimits, limitsInForce, storedLimits, unknownAccount } from './in-force.js';
+import {
+  byCurrency,
+  changeStoredLimits,
+  limitsInForce,
+  storedLimits,
+  unknownAccount,
+} from './in-force.js';
 import { spentToday } from '../payment/payment-flow.js';
 import { amount, currency, flagName, text } from '../values.js';
 

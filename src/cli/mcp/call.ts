@@ -16,8 +16,7 @@ import type { PaymentRules } from '../payment/payment-options.js';
 import type { RawValues } from '../values.js';
 import { errorFor } from './failures.js';
 import { readInputs, rowsAsCsv, type GivenInputs } from './inputs.js';
-import { Repetition } from './repeats.js';
-import { budgetInForce, ceilingFor, rulesFor } from './rules.js';
+import { budgetInForce, ceilingFor, Repetition, rulesFor } from './rules.js';
 import type { ToolRow } from './tools.js';
 
 /** A tool with its command, and the command that pays a quote. */

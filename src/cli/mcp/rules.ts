@@ -1,22 +1,23 @@
-// The rules for the payments of agents: a budget, a highest fee, and no payment that repeats a
-// recent one. A person may allow one repetition.
+// The rules for the payments of agents: a daily limit for the wallet that pays, a highest fee, and
+// no payment that repeats a recent one, even under another reference. A person may set the rules
+// aside for one payment.
 import Big from 'big.js';
 import { Failure } from '../../formats/failure.js';
 import { methodProperties } from '../../formats/rails.js';
 import type { Budget } from '../../store/journal/journal.js';
-import { attemptNamed } from '../../store/journal/payment.js';
-import type { PaymentEvent } from '../../wallet/payment/contract.js';
+import { attemptNamed, decisive, status } from '../../store/journal/payment.js';
+import type { PaymentEvent, Repeats } from '../../wallet/payment/contract.js';
 import type { Context } from '../context.js';
 import { unknownAccount } from '../limits/in-force.js';
 import {
-  parseMaxFee,
   type MaxFee,
   type MaxFeeOf,
+  parseMaxFee,
   type PaymentRules,
   type RuledFlags,
   type RuledPayment,
 } from '../payment/payment-options.js';
-import { repeatsOf } from './repeats.js';
+import { concerned } from '../../wallet/payment/outcomes.js';
 
 export interface AgentTerms {
   /** The server's fee limit, or undefined for the default of each rail. */
@@ -132,3 +133,41 @@ function lowerFee(ceiling: MaxFee, { maxFee }: RuledFlags, ccy: string): MaxFee 
     money: 'Not sent',
   });
 }
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/**
+ * Refuses the same payment within 24 hours, whatever its reference. To permit the repetition, the
+ * caller sets `differentFrom` to the reference or transaction id of the latest one, or a person
+ * agrees. A payment whose outcome is unknown is never repeated.
+ */
+export const repeatsOf = (differentFrom: string, isAgreed = false): Repeats => ({
+  of: 'every reference',
+  paidWithinMs: dayMs,
+  async decide({ payment }) {
+    const { ref, attempts } = payment;
+    const isNamed = [ref, ...attempts.map(({ txnId }) => txnId)].includes(differentFrom);
+    const isUnknown = ['unknown', 'error'].includes(status(payment));
+    if ((isNamed || isAgreed) && !isUnknown) return 'another';
+    const attempt = decisive(payment);
+    const name = attempt.txnId ?? ref;
+    const advice = isUnknown
+      ? 'Its outcome must be known before the same payment can be made again. To see it'
+      : `For a different payment, set differentFrom to ${name}. To see the earlier payment`;
+    const Refusal = isUnknown ? Failure : Repetition;
+    throw new Refusal(
+      'usage',
+      'an identical payment to this destination is already paid or in flight ' +
+        `as ${ref} (${name}).`,
+      {
+        money: 'Not sent',
+        ...concerned(payment, attempt),
+        hint: `For the same purpose, use the ref ${ref}. ${advice}`,
+        next: { do: 'show', id: name },
+      },
+    );
+  },
+});
+
+/** The refusal of a repetition that a person can permit. */
+export class Repetition extends Failure {}

@@ -1,23 +1,23 @@
 // Runs the Model Context Protocol server, which offers the tools of `tools.ts` and a few resources.
 // The official MCP library provides the transport and the schemas.
 import {
+  type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
   fromJsonSchema,
   inputRequired,
-  McpServer,
-  type CallToolResult,
   type InputRequiredResult,
+  McpServer,
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
-import type { Readable, Writable } from 'node:stream';
-import { isFields } from '../../formats/unknown.js';
+import { Readable, Writable } from 'node:stream';
+import { isFields, jsonIn } from '../../formats/unknown.js';
 import { fieldAt } from '../../terminal/rows/cell.js';
 import { toJson } from '../../terminal/rows/json.js';
-import { withBatches } from './batches.js';
 import type { Call, Result, Tool } from './call.js';
-import { inputSchema, type GivenInputs } from './inputs.js';
+import { type GivenInputs, inputSchema } from './inputs.js';
 import type { Effect } from './tools.js';
+import { createInterface } from 'node:readline';
 
 const instructions = [
   'A wallet for Lightning, on-chain Bitcoin, USDT and local fiat.',
@@ -236,3 +236,41 @@ const annotations = (effect: Effect) =>
   effect === 'reads'
     ? { readOnlyHint: true, destructiveHint: false }
     : { destructiveHint: effect === 'pays', ...(effect === 'pays' && { idempotentHint: true }) };
+
+interface Batch {
+  /** The ids of the requests without a response. */
+  readonly open: Set<unknown>;
+  readonly responses: unknown[];
+}
+
+/** Returns the streams of a server that gets and sends single messages. */
+function withBatches(stdin: Readable, stdout: Writable): [Readable, Writable] {
+  const batches = new Set<Batch>();
+  async function* messages(): AsyncGenerator<string> {
+    for await (const line of createInterface({ input: stdin })) {
+      const parts = line.trimStart().startsWith('[') ? jsonIn(line) : undefined;
+      if (!Array.isArray(parts)) {
+        yield `${line}\n`;
+        continue;
+      }
+      const requests = parts.filter((part) => isFields(part) && 'id' in part && 'method' in part);
+      const batch = { open: new Set(requests.map(({ id }) => id)), responses: [] };
+      if (batch.open.size > 0) batches.add(batch);
+      for (const part of parts) yield `${JSON.stringify(part)}\n`;
+    }
+  }
+  const output = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      const message = batches.size === 0 ? undefined : jsonIn(chunk.toString('utf8'));
+      const id = isFields(message) && !('method' in message) ? message['id'] : undefined;
+      const batch = [...batches].find(({ open }) => open.has(id));
+      if (batch === undefined) return void stdout.write(chunk, done);
+      batch.open.delete(id);
+      batch.responses.push(message);
+      if (batch.open.size > 0) return done();
+      batches.delete(batch);
+      stdout.write(`${JSON.stringify(batch.responses)}\n`, done);
+    },
+  });
+  return [Readable.from(messages(), { objectMode: false }), output];
+}

@@ -1,17 +1,16 @@
 // Asks for the missing answers of a send at a terminal: destination, method and amount.
 import type { Transaction } from '../../api/types.js';
-import { formatAmount, type Money } from '../../formats/amount.js';
-import { Failure } from '../../formats/failure.js';
-import { railProperties, type Rail } from '../../formats/rails.js';
-import { back, type Ask, type Back } from '../../terminal/ask/ask.js';
-import { taking, walk, type Step } from '../../terminal/ask/wizard.js';
+import { formatAmount, type Money, moneyFromWire } from '../../formats/amount.js';
+import { Failure, ifAvailable } from '../../formats/failure.js';
+import { type Rail, railProperties } from '../../formats/rails.js';
+import { type Ask, back, type Back } from '../../terminal/ask/ask.js';
+import { type Step, taking, walk } from '../../terminal/ask/wizard.js';
 import { shortened } from '../../formats/text.js';
 import type { Missing, ReadSend, SendWords } from '../../wallet/instruction/send.js';
-import { checkWithin } from '../../wallet/instruction/whole-balance.js';
-import { payeeChoices, readPayees, type KnownPayee } from '../contacts/payees.js';
+import { checkWithin } from '../../wallet/instruction/instruction.js';
+import { type KnownPayee, payeeChoices, readPayees } from '../contacts/payees.js';
 import type { Context } from '../context.js';
 import { answersForm, askingUnder, runGuided } from './guided.js';
-import { shownBalances } from './shown-balances.js';
 
 type Plan = (words: SendWords) => ReadSend;
 
@@ -198,3 +197,16 @@ const wayQuestion = {
     },
   ],
 } as const;
+
+/** Returns the spendable balances that the service reports. */
+async function readBalances({ account }: Context): Promise<Money[]> {
+  const wallets = await (await account()).client.wallets();
+  return wallets.flatMap(({ ccy, availableBalance }) => moneyFromWire(ccy, availableBalance) ?? []);
+}
+
+/**
+ * Returns the balances to show with the amount question, or no balances if svcpay cannot read the
+ * wallets. A failed read is harmless, because svcpay reads the wallets again for the payment.
+ */
+const shownBalances = async (context: Context): Promise<Money[]> =>
+  (await ifAvailable(readBalances(context))) ?? [];

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { decimalsOf, money, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { checkOutbox, writeProposal } from '../../store/files/outbox.js';
-import type { ProposalRecord } from '../../store/journal/proposal-records.js';
+import type { ProposalRecord } from '../../store/journal/records.js';
 import { mayHavePaid, status, type Payment } from '../../store/journal/payment.js';
 import { instructionOf } from '../../wallet/instruction/instruction.js';
 import type { BudgetOfRun, Owner } from '../../wallet/payment/contract.js';

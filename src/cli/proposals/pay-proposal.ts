@@ -4,7 +4,7 @@ import type { Transaction } from '../../api/types.js';
 import { fixed, money, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { mayHaveMoved, mayHavePaid, type Payment } from '../../store/journal/payment.js';
-import { runName } from '../../wallet/batch/history.js';
+import { runName } from '../../wallet/batch/status.js';
 import { unfinished, journalFirst } from '../../wallet/payment/journal-first.js';
 import type { Instruction } from '../../wallet/instruction/instruction.js';
 import { readSendNow } from '../../wallet/instruction/send.js';

@@ -2,7 +2,7 @@
 import { formatBip21 } from '../../formats/bip21.js';
 import { Failure } from '../../formats/failure.js';
 import { encodeLnurl, payUrl } from '../../formats/lnurl.js';
-import { depositView, type Deposit, depositFields } from '../../terminal/cards/deposit-view.js';
+import { depositView, type Deposit, depositFields } from '../../terminal/cards/invoice-card.js';
 import {
   checkedBitcoinDeposit,
   checkedUsdtDeposit,

@@ -5,7 +5,7 @@ import { defineCommand } from '../define.js';
 import type { View } from '../show.js';
 import { leftAtOnce } from '../exit-with.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
-import { depositView } from '../../terminal/cards/deposit-view.js';
+import { depositView } from '../../terminal/cards/invoice-card.js';
 import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { readAddress, type PermanentAddress } from './address.js';
 import { phrase } from '../values.js';

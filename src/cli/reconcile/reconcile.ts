@@ -1,16 +1,16 @@
 // Compares the service's list of transactions with the journal and the inbox, and prints the
-// differences.
+// differences. Accepts the differences of one transaction with a note.
 import Big from 'big.js';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { formatAmount, money } from '../../formats/amount.js';
-import { Failure, ifAvailable, type FailureDetails } from '../../formats/failure.js';
-import { needsAnswer, type Attempt } from '../../store/journal/payment.js';
+import { Failure, type FailureDetails, ifAvailable } from '../../formats/failure.js';
+import { type Attempt, needsAnswer } from '../../store/journal/payment.js';
 import { differenceList } from '../../terminal/views/difference-view.js';
 import { differenceText } from '../../terminal/views/statement-view.js';
-import { openComparison, type Comparison, type KnownEvent } from '../../wallet/books/compare.js';
+import { type Comparison, type KnownEvent, openComparison } from '../../wallet/books/compare.js';
 import { factsOf, type FoundDifference } from '../../wallet/books/compared.js';
 import type { Books } from '../../wallet/books/gather.js';
-import { withFigures } from '../../wallet/history/missing-amounts.js';
+import { withFigures } from '../../wallet/history/moved-amounts.js';
 import { createdSince } from '../../wallet/history/newest-first.js';
 import { spanFilter } from '../../wallet/payment/find.js';
 import { recordRead } from '../../wallet/payment/record-read.js';
@@ -21,6 +21,7 @@ import { always, ownZone, type Span } from '../../formats/calendar.js';
 import { hasInbox } from '../payment/inbox.js';
 import { attemptsHere, knownPayments } from '../statement/known-here.js';
 import { showProgress, withBooks } from '../statement/open-books.js';
+import { text } from '../values.js';
 
 export const reconcile = defineCommand({
   options: {
@@ -145,7 +146,7 @@ async function differencesOf(period: Span, comparison: Comparison, context: Cont
  * Compares the sources with the service, and passes the differences and the line about the totals
  * of the wallets to `use`.
  */
-export async function withDifferences(
+async function withDifferences(
   period: Span,
   use: (found: AsyncIterable<FoundDifference>, totals: string | undefined) => Promise<void>,
   context: Context,
@@ -280,3 +281,42 @@ async function* eventsOf({ events }: Context): AsyncGenerator<KnownEvent, void, 
     if (txnId !== null && txnState !== null) yield { txnId, txnState, at: updatedAt ?? 0 };
   }
 }
+
+export const reconcileAccept = defineCommand({
+  arguments: { id: text().describe('the transaction id') },
+  options: { note: text().describe('why the differences are right') },
+  fields: differenceList.columns.map(({ name }) => name),
+  examples: [
+    [
+      "svcpay reconcile accept TXN --note 'customer paid 5 EUR less'",
+      'records the present differences of the transaction as accepted',
+    ],
+  ],
+  async run({ id, note }, context) {
+    const found: FoundDifference[] = [];
+    try {
+      await withDifferences(
+        always,
+        async (all) => {
+          for await (const each of all) if (each.txnId === id) found.push(each);
+        },
+        context,
+      );
+    } finally {
+      context.live.stop();
+    }
+    if (found.length === 0)
+      throw new Failure('not-found', `Nothing was accepted: ${id} has no difference.`, {
+        hint: 'To list all differences',
+        next: { do: 'run', command: 'reconcile' },
+      });
+    const { scope, client } = await context.account();
+    const record = { txnId: id, note, acceptedAt: client.serviceNow(), acceptedBy: context.owner };
+    const accepted = found.map((each) => ({ ...record, facts: factsOf(each) }));
+    await (await context.books()).accept(scope, accepted);
+    await context.out.list(
+      found.map((each) => ({ ...each, accepted: note })),
+      differenceList,
+    );
+  },
+});

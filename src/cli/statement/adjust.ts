@@ -4,7 +4,7 @@
 import { fixed, formatAmount, parseAmount, type Money } from '../../formats/amount.js';
 import { dayWriter, ownZone, spanOf, type CalendarDate } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
-import type { Close, Tie } from '../../store/journal/book-records.js';
+import type { Close, Tie } from '../../store/journal/records.js';
 import { entryList } from '../../terminal/views/statement-view.js';
 import { monthAfter } from '../../wallet/books/sealed-months.js';
 import { defineCommand } from '../define.js';

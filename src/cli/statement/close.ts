@@ -13,7 +13,7 @@ import {
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
 import { checkSealed, sha256Of, writeSealed } from '../../store/files/sealed.js';
-import type { Close } from '../../store/journal/book-records.js';
+import type { Close } from '../../store/journal/records.js';
 import { adviceOf } from '../../terminal/next-step.js';
 import { cellIn } from '../../terminal/rows/cell.js';
 import { csvCell } from '../../terminal/rows/list.js';

@@ -1,7 +1,7 @@
 // Yields the rows of a statement, with the recipients and rates that this home has stored.
 import Big from 'big.js';
 import { decimalsOf } from '../../formats/amount.js';
-import type { KeptRate } from '../../store/journal/settlement-rates.js';
+import type { KeptRate } from '../../store/journal/records.js';
 import type { RecipientOf } from '../../terminal/views/transaction-view.js';
 import type { Books } from '../../wallet/books/gather.js';
 import { changeOf, signed } from '../../wallet/books/movement.js';

@@ -14,7 +14,7 @@ import {
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
 import { messageOf } from '../../formats/unknown.js';
-import type { BookRecords, Close } from '../../store/journal/book-records.js';
+import type { BookRecords, Close } from '../../store/journal/records.js';
 import { openBookRows } from '../../wallet/books/book-rows.js';
 import { type Books, gather } from '../../wallet/books/gather.js';
 import { adjustmentOf, type Candidate, changeOf } from '../../wallet/books/movement.js';

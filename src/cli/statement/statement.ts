@@ -1,5 +1,6 @@
 // Prints a statement of the wallets: opening balance, movements with running balances, closing
-// balance, and whether the movements explain the service's balance.
+// balance, and whether the movements explain the service's balance. Sums the movements by currency
+// and kind.
 import { Failure, type FailureDetails } from '../../formats/failure.js';
 import { always, dayWriter, monthSpan, type Span } from '../../formats/calendar.js';
 import { fixed } from '../../formats/amount.js';
@@ -11,13 +12,15 @@ import {
   openingLines,
   periodText,
   statementList,
+  type StatementTotal,
   tiedText,
+  totalList,
 } from '../../terminal/views/statement-view.js';
 import type { Books } from '../../wallet/books/gather.js';
-import type { Candidate } from '../../wallet/books/movement.js';
+import { type Candidate, sumsOf } from '../../wallet/books/movement.js';
 import {
-  explanations,
   type Difference,
+  explanations,
   type StatementScope,
 } from '../../wallet/books/statement.js';
 import type { Context } from '../context.js';
@@ -28,6 +31,7 @@ import { checkWallet, statementFormats, statementText } from './formats.js';
 import { chosenWallets, date, periodOf, withBooks, zoneOf, zoneOption } from './open-books.js';
 import { lookUpsOf, statementLines } from './lines.js';
 import { whereaboutsOf } from '../login/whereabouts.js';
+import { list } from '../show.js';
 
 export const statement = defineCommand({
   prints: namesOf(undefined, statementList(undefined)),
@@ -206,3 +210,49 @@ function adjustAdvice(
   const options = { '--on': day, '--note': note };
   return { hint, next: { do: 'run', command: 'statement adjust', argument, options } };
 }
+
+interface Totals {
+  readonly rows: readonly StatementTotal[];
+  /** The failure of a statement that does not add up. */
+  readonly failure: Failure | undefined;
+}
+
+export const statementTotals = defineCommand({
+  options: {
+    from: date().optional().describe('first day, or a month (default: the first transaction)'),
+    to: date().optional().describe('last day, or a month (default: today)'),
+    wallet: currency().optional().describe('only the wallet in this currency'),
+    tz: zoneOption(),
+  },
+  examples: [
+    ['svcpay statement totals --from 2026-10 --to 2026-10', 'sums a month by currency and kind'],
+  ],
+  async run({ from, to, wallet, tz }, context): Promise<Totals> {
+    const zone = zoneOf(tz);
+    const period = periodOf(from, to, zone);
+    return withBooks(
+      { zone, period },
+      async (books) => {
+        const wallets = chosenWallets(books, wallet);
+        const rows = wallets.flatMap((each) =>
+          sumsOf(books.movements(each, period), ({ kind }) =>
+            moves.has(kind) ? kind : undefined,
+          ).map(({ ccy, name, count, in: received, out, fee }) => ({
+            ccy,
+            kind: name,
+            count,
+            in: received,
+            out,
+            fee,
+          })),
+        );
+        return { rows, failure: notTied(wallets, books, zone, context) };
+      },
+      context,
+    );
+  },
+  view: list<StatementTotal, Totals>(totalList, ({ rows }) => rows),
+  failure: ({ failure }) => failure,
+});
+
+const moves: ReadonlySet<string> = new Set(['receive', 'send', 'swap']);

@@ -3,9 +3,8 @@ import { isUnitless, parseAmount, parseCurrency } from '../../formats/amount.js'
 import { Failure } from '../../formats/failure.js';
 import { clip } from '../../formats/text.js';
 import type { CardDetail } from '../../terminal/cards/card.js';
-import type { Instruction } from '../../wallet/instruction/instruction.js';
+import { type Instruction, isAll } from '../../wallet/instruction/instruction.js';
 import type { SwapWords } from '../../wallet/instruction/swap.js';
-import { isAll } from '../../wallet/instruction/whole-balance.js';
 import { flag, phrase } from '../values.js';
 
 export const swapArguments = {

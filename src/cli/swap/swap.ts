@@ -5,7 +5,7 @@ import { Failure } from '../../formats/failure.js';
 import type { Ask, Back } from '../../terminal/ask/ask.js';
 import { stepFor, walk } from '../../terminal/ask/wizard.js';
 import { journalFirst, named } from '../../wallet/payment/journal-first.js';
-import { checkHeld, isAll } from '../../wallet/instruction/whole-balance.js';
+import { checkHeld, isAll } from '../../wallet/instruction/instruction.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { record } from '../show.js';

@@ -7,7 +7,7 @@ import type { CardDetail } from '../../terminal/cards/card.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { sendWord } from '../../terminal/views/state-words.js';
 import { transactionKind } from '../../terminal/views/transaction-view.js';
-import { directionOf } from '../../wallet/transaction/direction.js';
+import { directionOf } from '../../wallet/transaction/read.js';
 import { confirmReceive } from '../../wallet/receive/request.js';
 import { concernedBy, journalFirst } from '../../wallet/payment/journal-first.js';
 import { transactionConcerned } from '../../wallet/transaction/read.js';

@@ -5,7 +5,7 @@ import { parsedToLines } from '../../terminal/rows/json.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { dateTime } from '../../terminal/time.js';
 import { exportFormats, exportLines, type ExportOptions } from '../../wallet/history/export.js';
-import { withFigures } from '../../wallet/history/missing-amounts.js';
+import { withFigures } from '../../wallet/history/moved-amounts.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { pieces } from '../show.js';

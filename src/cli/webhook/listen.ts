@@ -13,7 +13,7 @@ import {
   totalLines,
   type EventRow,
   eventFields,
-} from '../../terminal/views/event-view.js';
+} from '../../terminal/views/webhook-view.js';
 import { missedSince, type EnrichedEvent } from '../../webhooks/enrich.js';
 import { nameOf, parseTarget } from '../../webhooks/forward.js';
 import { startListener, type Answer, type Listener } from '../../webhooks/listen.js';

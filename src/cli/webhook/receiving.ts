@@ -3,7 +3,7 @@ import type { Settings } from '../../store/profile/settings.js';
 import { signatureHeader } from '../../webhooks/sign.js';
 import type { Transaction } from '../../api/types.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
-import type { EventRow } from '../../terminal/views/event-view.js';
+import type { EventRow } from '../../terminal/views/webhook-view.js';
 import { readPayload, type WebhookEvent } from '../../webhooks/events.js';
 
 export const defaultListenPort = 4712;

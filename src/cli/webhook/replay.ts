@@ -5,7 +5,7 @@ import { Failure } from '../../formats/failure.js';
 import { jsonIn } from '../../formats/unknown.js';
 import { receiverFile, type Home } from '../../store/files/home.js';
 import type { EventStore, StoredEvent } from '../../store/events/event-store.js';
-import { eventStream, type EventRow, eventFields } from '../../terminal/views/event-view.js';
+import { eventStream, type EventRow, eventFields } from '../../terminal/views/webhook-view.js';
 import {
   nameOf,
   openForwarder,

@@ -11,26 +11,29 @@ import type {
 } from '../../formats/sandbox/answers.js';
 import { createAccount, findAccount, listAccounts, walletsOf } from '../world/accounts.js';
 import { type DueAction, readClock, runDueActions, setClock } from '../world/schedule.js';
-import type { Context } from '../world/context.js';
+import { type Context, randomId } from '../world/context.js';
 import { addFault, clearFaults, faultRule, listFaults, removeFault } from '../world/faults.js';
 import {
   control,
   idParam,
   readBody,
-  wholeNumber,
-  type RoutedRequest,
   type Route,
+  type RoutedRequest,
+  wholeNumber,
 } from '../http/routing.js';
 import { createInvoice } from '../world/lightning.js';
 import { mine } from '../kinds/index.js';
 import { fund, payFromOutside } from './outside.js';
 import { badRequest, notFound } from '../wire/refusal.js';
 import { readLog } from '../http/request-log.js';
-import type { Store } from '../storage/database.js';
+import { readAutoPay, requireSetting, type Store, writeAutoPay } from '../storage/database.js';
 import { issueCredentials, reset, seeds } from './seed.js';
-import { readAutoPay, requireSetting, writeAutoPay } from '../storage/settings.js';
 import { durations } from '../unspecified.js';
 import { currency, duration, readAmount, whole } from '../wire/values.js';
+import { enqueue, listDeliveries, replay, showDelivery } from '../deliveries/deliveries.js';
+import { findTransaction } from '../service/transactions.js';
+import { states } from '../wire/states.js';
+import { changeWebhookOptions, readWebhookOptions } from '../deliveries/webhooks.js';
 
 const endOfTime = Date.UTC(2200, 0);
 
@@ -226,4 +229,63 @@ function logFilter(query: URLSearchParams) {
     path: query.get('path') ?? undefined,
     limit: wholeNumber(query, 'limit'),
   };
+}
+
+const triggerBody = v.object({
+  state: v.picklist(states),
+  /**
+   * The id of the transaction that the test event names. Without an id, the test event names a
+   * transaction that does not exist.
+   */
+  txnId: v.optional(v.string()),
+  extRefId: v.optional(v.string()),
+  msg: v.optional(v.string(), ''),
+  /**
+   * The account whose webhook gets the test event, by default the main account. If `txnId` is
+   * given, the service ignores `accountId`.
+   */
+  accountId: v.optional(v.string()),
+});
+
+const optionsBody = v.object({ allowHttpLoopback: v.boolean() });
+
+export function webhookControls(): Route[] {
+  return [
+    control('POST', 'trigger', trigger),
+    control('GET', 'deliveries', ({ ctx, query }) => ({
+      data: listDeliveries(ctx.store, {
+        txnId: query.get('txnId') ?? undefined,
+        status: query.get('status') ?? undefined,
+        limit: wholeNumber(query, 'limit'),
+      }),
+    })),
+    control('POST', 'deliveries/:id/replay', (call) => {
+      replay(call.ctx, idParam(call));
+      return showDelivery(call.ctx.store, idParam(call));
+    }),
+    control('PUT', 'webhook-options', ({ ctx, incoming }) => {
+      changeWebhookOptions(ctx.store, readBody(incoming, optionsBody));
+      return readWebhookOptions(ctx.store);
+    }),
+  ];
+}
+
+/** Sends a test event. The state in the test event can differ from the state of the transaction. */
+function trigger({ ctx, incoming }: RoutedRequest): unknown {
+  const { state, txnId, extRefId, msg, accountId } = readBody(incoming, triggerBody);
+  const txn = txnId === undefined ? undefined : findTransaction(ctx.store, txnId);
+  if (txnId !== undefined && txn === undefined) throw notFound();
+  if (txn !== undefined && extRefId !== undefined)
+    throw badRequest(
+      'extRefId must not be set, because the event has the extRefId of the transaction',
+    );
+  const event = {
+    txnId: txn?.id ?? randomId(ctx.random),
+    extRefId: txn?.extRefId ?? extRefId,
+    txnState: state,
+    msg,
+    updatedAt: ctx.now,
+  };
+  const owner = txn?.accountId ?? accountId ?? requireSetting(ctx.store, 'mainAccount');
+  return showDelivery(ctx.store, enqueue(ctx, owner, event, ctx.now));
 }

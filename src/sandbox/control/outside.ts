@@ -5,7 +5,7 @@ import { detectDestination } from '../../formats/destination.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import { chainCurrency, findOwnAddress, requireTransfer } from '../world/chain.js';
 import type { Context } from '../world/context.js';
-import { payAddress } from '../kinds/incoming.js';
+import { payAddress } from '../kinds/receives.js';
 import { addConfirmations, kindOf } from '../kinds/index.js';
 import { findInvoice } from '../world/lightning.js';
 import { badRequest, notFound, orRefuse } from '../wire/refusal.js';

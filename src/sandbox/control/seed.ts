@@ -4,16 +4,16 @@ import Big from 'big.js';
 import { type Credentials, credentialsAnswer } from '../../formats/sandbox/answers.js';
 import { type Account, createAccount, findAccount, openWallet } from '../world/accounts.js';
 import { type Context, randomHex } from '../world/context.js';
-import type { Store } from '../storage/database.js';
-import { fund } from './outside.js';
-import { createInvoice, createNodes } from '../world/lightning.js';
 import {
   readAutoPay,
   readSetting,
   requireSetting,
+  type Store,
   writeAutoPay,
   writeSetting,
-} from '../storage/settings.js';
+} from '../storage/database.js';
+import { fund } from './outside.js';
+import { createInvoice, createNodes } from '../world/lightning.js';
 import { type DueAction, runDueActions, setClock } from '../world/schedule.js';
 import { demoAge, demoBalances } from '../unspecified.js';
 import * as v from 'valibot';

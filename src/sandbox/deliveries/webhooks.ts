@@ -3,10 +3,9 @@
 import * as v from 'valibot';
 import { assertReach, findAccount, type Account } from '../world/accounts.js';
 import { randomId, type Context } from '../world/context.js';
-import type { Store } from '../storage/database.js';
+import { readSetting, type Store, writeSetting } from '../storage/database.js';
 import { badRequest, notFound } from '../wire/refusal.js';
 import { isLoopback } from '../wire/values.js';
-import { readSetting, writeSetting } from '../storage/settings.js';
 
 const row = v.object({
   id: v.string(),

@@ -4,8 +4,7 @@ import * as v from 'valibot';
 import { findAccount, type Account } from '../world/accounts.js';
 import { type Context, randomHex } from '../world/context.js';
 import { Refusal, unauthorized } from '../wire/refusal.js';
-import type { Store } from '../storage/database.js';
-import { requireSetting } from '../storage/settings.js';
+import { requireSetting, type Store } from '../storage/database.js';
 import { durations, reusedSignature } from '../unspecified.js';
 
 const keyRow = v.object({ secret: v.string(), accountId: v.string() });

@@ -1,16 +1,14 @@
 // Lists all kinds of transaction, collects their scheduled actions, and mines blocks.
 import type { Transfer } from '../../formats/sandbox/answers.js';
 import type { Context } from '../world/context.js';
-import { move } from '../service/engine.js';
-import { bringForward, runDueActions, unschedule, type DueAction } from '../world/schedule.js';
+import { endUnpaid, executeSwap, move } from '../service/engine.js';
+import { bringForward, type DueAction, runDueActions, unschedule } from '../world/schedule.js';
 import { requireTransaction, type Transaction } from '../service/transactions.js';
-import type { Kind } from './kind.js';
-import { lightningReceive } from './lightning-receive.js';
+import { type Kind, requestedAmount } from './kind.js';
+import { creditDeposit, findDeposit, lightningReceive, onchainReceive } from './receives.js';
 import { lightningSend, lnurlSend, onchainSend, usdtSend } from './sends.js';
-import { onchainReceive } from './onchain-receive.js';
 import { payout } from './payout.js';
 import { startAction } from './sending.js';
-import { swap } from './swap.js';
 import {
   awaitBlock,
   blockAction,
@@ -18,7 +16,26 @@ import {
   pendingTransfers,
   requireTransfer,
 } from '../world/chain.js';
-import { creditDeposit, findDeposit } from './incoming.js';
+import { plannedEndingOf } from '../service/endings.js';
+import { price } from '../service/pricing.js';
+import { badRequest } from '../wire/refusal.js';
+
+/** Swaps between two wallets of one account, which the client's confirmation executes. */
+const swap: Kind = {
+  name: 'swap',
+  flow: 'swap',
+  serves: (source, dest, wallet) => source === wallet && dest === wallet,
+  quote(_ctx, request) {
+    const { source, dest } = request;
+    if (source.ccy === dest.ccy) throw badRequest('a swap must have two different currencies');
+    return price(request, { ...requestedAmount(request), fee: 'swap' });
+  },
+  confirm(ctx, txn) {
+    const ending = plannedEndingOf(txn, 'settle');
+    return ending === undefined ? executeSwap(ctx, txn) : endUnpaid(ctx, 'swap', txn, ending);
+  },
+  due: {},
+};
 
 const kinds: readonly Kind[] = [
   lightningReceive,

@@ -24,12 +24,11 @@ import {
   lightningNetworkFeeOf,
 } from '../unspecified.js';
 import { amountOn, type Kind, requestedAmount, requiredDetail } from './kind.js';
-import { invoicePayer, payReceive } from './lightning-receive.js';
+import { invoicePayer, payReceive, sendOn } from './receives.js';
 import { sending } from './sending.js';
 import { findAccount } from '../world/accounts.js';
 import { parseBitcoinAddress } from '../../formats/address/bitcoin-address.js';
-import { sendOn } from './incoming.js';
-import { parseTronAddress, tronUsdtContract } from '../../formats/address/tron-address.js';
+import { parseTronAddress, tronUsdtContract } from '../../formats/address/usdt-address.js';
 
 /** The data that a Lightning send stores in `extra` about the invoice that it pays. */
 const payment = v.object({
@@ -191,7 +190,9 @@ function readAddress(text: string) {
   return address;
 }
 
-/** Sends USDT to an address on TRON. The service refuses Ethereum addresses ("not available yet"). */
+/**
+ * Sends USDT to an address on TRON. The service refuses Ethereum addresses ("not available yet").
+ */
 export const usdtSend: Kind = {
   serves: (source, dest, wallet) => source === wallet && (dest === 'tron' || dest === 'eth'),
   quote(_ctx, request) {

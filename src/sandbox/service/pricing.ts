@@ -35,8 +35,8 @@ export interface Deductions {
 }
 
 /**
- * Computes a quote without details, rounded in favour of the service. Throws a `Refusal` for an amount that is too
- * small or too large, has too many decimals, or does not cover the fees.
+ * Computes a quote without details, rounded in favour of the service. Throws a `Refusal` for an
+ * amount that is too small or too large, has too many decimals, or does not cover the fees.
  */
 export function price(
   { source, dest, deduct }: PricedRequest,

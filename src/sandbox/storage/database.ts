@@ -1,4 +1,5 @@
-// Opens the sandbox's SQLite file, and runs each job on the file in a transaction.
+// Opens the sandbox's SQLite file, and runs each job on the file in a transaction. Stores small
+// named values, such as keys, the main account and webhook options.
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'libsql';
 import * as v from 'valibot';
@@ -6,7 +7,8 @@ import { policies } from '../../formats/policies.js';
 import { poll, type PollNext } from '../../formats/poll.js';
 import { columnOf, fieldOf } from '../../formats/text.js';
 import { codeOf } from '../../formats/unknown.js';
-import { sandboxFileIn, sandboxSteps, type OpenFile } from './schema.js';
+import { type OpenFile, sandboxFileIn, sandboxSteps } from './schema.js';
+import { durations } from '../unspecified.js';
 
 export type Value = string | number | null;
 export type Row = Readonly<Record<string, Value>>;
@@ -196,3 +198,48 @@ function alone(db: Database.Database, step: () => void): void {
 }
 
 const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY');
+
+type SettingName =
+  | 'mainAccount'
+  | 'seed'
+  | 'clock'
+  | 'autoPay'
+  | 'webhookOptions'
+  | 'tokenKey'
+  | 'nodeKey'
+  | 'nodeId'
+  | 'outsideNodeKey'
+  | 'outsideNodeId';
+
+const row = v.object({ value: v.string() });
+
+export function readSetting(store: Store, key: SettingName): string | undefined {
+  return store.one(row, 'SELECT value FROM setting WHERE key = ?', key)?.value;
+}
+
+export function requireSetting(store: Store, key: SettingName): string {
+  const value = readSetting(store, key);
+  if (value === undefined) throw new Error(`The sandbox file has no ${key}.`);
+  return value;
+}
+
+export function writeSetting(store: Store, key: SettingName, value: string): void {
+  store.run(
+    'INSERT INTO setting (key, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2',
+    key,
+    value,
+  );
+}
+
+/**
+ * Milliseconds until the automatic payer pays a payment request, or undefined if the automatic
+ * payer is off.
+ */
+export function readAutoPay(store: Store): number | undefined {
+  const value = readSetting(store, 'autoPay') ?? String(durations.autoPay);
+  return value === 'off' ? undefined : Number(value);
+}
+
+export function writeAutoPay(store: Store, after: number | 'off'): void {
+  writeSetting(store, 'autoPay', String(after));
+}

@@ -3,7 +3,7 @@ import { btcFromMsat } from '../../formats/amount.js';
 import { findAccount, type Account } from '../world/accounts.js';
 import { sha256Hex, type Context } from '../world/context.js';
 import { jsonAnswer, type RoutedRequest, type Outgoing, type Route } from '../http/routing.js';
-import { invoicePayer } from '../kinds/lightning-receive.js';
+import { invoicePayer } from '../kinds/receives.js';
 import { payPath } from '../world/lightning.js';
 import { Refusal } from '../wire/refusal.js';
 import { lnurlSendable } from '../unspecified.js';

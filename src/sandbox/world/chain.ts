@@ -3,15 +3,13 @@
 import type Big from 'big.js';
 import { chains, type Transfer, transferAnswer } from '../../formats/sandbox/answers.js';
 import type { Context } from './context.js';
-import type { Store } from '../storage/database.js';
+import { requireSetting, type Store } from '../storage/database.js';
 import { schedule } from './schedule.js';
 import { blockTimes, confirmationsNeeded } from '../unspecified.js';
 import { createHmac } from 'node:crypto';
 import * as v from 'valibot';
 import { encodeSegwitAddress } from '../../formats/address/bitcoin-address.js';
-import { encodeEvmAddress } from '../../formats/address/evm-address.js';
-import { encodeTronAddress } from '../../formats/address/tron-address.js';
-import { requireSetting } from '../storage/settings.js';
+import { encodeEvmAddress, encodeTronAddress } from '../../formats/address/usdt-address.js';
 
 export type Chain = Transfer['chain'];
 

@@ -2,9 +2,8 @@
 // has a row for each scheduled action.
 import * as v from 'valibot';
 import type { Context } from './context.js';
-import type { Store } from '../storage/database.js';
+import { readSetting, type Store, writeSetting } from '../storage/database.js';
 import type { ClockState } from '../../formats/sandbox/answers.js';
-import { readSetting, writeSetting } from '../storage/settings.js';
 
 /**
  * Runs a scheduled action. `ctx.now` is the time at which the action was due, even if the action

@@ -243,7 +243,7 @@ function grants(role: string, reason: string): string {
  * @param source the setting that names the database
  * @param role the user that connects
  */
-function databaseFailure(source: string, cause: unknown, role: () => string): Failure {
+export function databaseFailure(source: string, cause: unknown, role: () => string): Failure {
   if (cause instanceof Failure) return cause;
   if (codeOf(cause) === 'ERR_INVALID_URL') return notAnAddress(source, cause);
   const reason = messageOf(cause) || codeOf(cause);

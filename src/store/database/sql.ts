@@ -112,8 +112,8 @@ export const flag = v.pipe(
 );
 
 /**
- * Translates tables from the SQL of SQLite to the SQL of PostgreSQL, which then compares text by its
- * bytes, as SQLite does.
+ * Translates tables from the SQL of SQLite to the SQL of PostgreSQL, which then compares text by
+ * its bytes, as SQLite does.
  */
 export const inPostgres = (tables: string): string =>
   tables

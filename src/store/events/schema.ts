@@ -54,8 +54,8 @@ export const sqliteSteps: readonly string[] = [
 ];
 
 /**
- * In PostgreSQL, each consumer has one lease per transaction with waiting events. A lease covers the
- * events of its transaction up to the last event that the worker took.
+ * In PostgreSQL, each consumer has one lease per transaction with waiting events. A lease covers
+ * the events of its transaction up to the last event that the worker took.
  */
 const leases = `
   CREATE INDEX events_received ON events (received_at);

@@ -1,8 +1,7 @@
 // Asks questions without escape sequences (`TERM=dumb`): svcpay writes a line, then reads a line.
 import { Failure } from '../../formats/failure.js';
 import { formatDuration } from '../../formats/duration.js';
-import { asciiGlyphs } from '../glyphs.js';
-import { sanitize } from '../sanitize.js';
+import { asciiGlyphs, sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
 import { wrap } from '../layout.js';
 import type { Choice, Prompter, LinesAbove, SelectQuestion, Validation } from './questions.js';

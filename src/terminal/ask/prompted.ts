@@ -3,8 +3,7 @@
 import { confirm, input, password, search, select } from '@inquirer/prompts';
 import { Failure } from '../../formats/failure.js';
 import { plainLetters } from '../../formats/text.js';
-import { asciiGlyphs } from '../glyphs.js';
-import { sanitize } from '../sanitize.js';
+import { asciiGlyphs, sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
 import { oneLine, truncate, widthOf, wrap } from '../layout.js';
 import { runPrompt, type PromptBehaviour, type PromptContext } from './prompt.js';

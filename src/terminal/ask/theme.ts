@@ -1,7 +1,7 @@
 // Defines the style of prompts with the colours of stderr, because the prompt library would use the
 // colours of stdout.
 import type { Terminal } from '../terminal.js';
-import { asciiGlyphs } from '../glyphs.js';
+import { asciiGlyphs } from '../sanitize.js';
 import { widthOf, wrap } from '../layout.js';
 
 const dots = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];

@@ -1,11 +1,10 @@
 // Prints rows on stdout. For people, svcpay draws a table in parts. For machines, svcpay prints one
 // row at a time, and each format defines the text before, between and after the rows.
 import { sideBySide, widthOf, wrap } from '../layout.js';
-import { fieldColumns, checkNames, pathsOf, cellIn, cellText, pickFields } from './cell.js';
+import { cellIn, cellText, checkNames, fieldColumns, pathsOf, pickFields } from './cell.js';
 import { sanitize } from '../sanitize.js';
-import { createSink } from '../sink.js';
-import type { Canvas, Terminal } from '../terminal.js';
-import type { Format, ListView, Rows, RowView, Cell, Column } from './view.js';
+import type { Canvas, OutputStream, Terminal } from '../terminal.js';
+import type { Cell, Column, Format, ListView, Rows, RowView } from './view.js';
 import { asPlainCell } from '../../formats/text.js';
 import { toJson } from './json.js';
 
@@ -258,3 +257,43 @@ const rowColumns = <T extends object>(
   fields === undefined
     ? columns.filter(({ only }) => only !== 'screen')
     : fieldColumns<T>(fields, columns);
+
+const fullAt = 65_536;
+
+interface Sink {
+  /** Adds a text. Resolves when the stream accepts more text. */
+  push(text: string): Promise<void>;
+  /** Resolves when the stream has written every text. */
+  end(): Promise<void>;
+}
+
+/**
+ * Writes to a stream in few large pieces, with all rows of one event-loop turn together, at the
+ * pace of the reader.
+ */
+export function createSink(stream: OutputStream): Sink {
+  let waiting = '';
+  let scheduled: NodeJS.Immediate | undefined;
+  let written: Promise<void> = Promise.resolve();
+
+  const flush = (): Promise<void> => {
+    clearImmediate(scheduled);
+    scheduled = undefined;
+    const text = waiting;
+    waiting = '';
+    // The callback of `write` runs after a failed write too. If the reader has closed the stream,
+    // the promise of the write resolves all the same, and terminal.ts handles the error of the
+    // stream.
+    if (text !== '') written = new Promise((resolve) => stream.write(text, () => resolve()));
+    return written;
+  };
+
+  return {
+    async push(text) {
+      waiting += text;
+      if (waiting.length >= fullAt) await flush();
+      else scheduled ??= setImmediate(() => void flush());
+    },
+    end: flush,
+  };
+}

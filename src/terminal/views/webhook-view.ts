@@ -1,11 +1,30 @@
-// Shows the webhooks of an account and their signatures, for people and for scripts.
+// Shows the webhooks of an account, their signatures, and the received events, for people and for
+// scripts.
 import { webhookFields } from '../../api/reading/objects.js';
-import type { Webhook } from '../../api/types.js';
+import type { Transaction, Webhook } from '../../api/types.js';
 import { detailLines } from '../cards/card.js';
 import { fieldColumns } from '../rows/cell.js';
-import type { ListView, RecordView } from '../rows/view.js';
+import type { ListView, RecordView, StreamView } from '../rows/view.js';
 import { sentenceView } from './object-view.js';
-import { relativeTime } from '../time.js';
+import { clockTime, relativeTime } from '../time.js';
+import {
+  count,
+  fields,
+  type FieldsOf,
+  flag,
+  instant,
+  namesWithin,
+  object,
+  text,
+} from '../../api/reading/readers.js';
+import { transactionFields } from '../../api/reading/transaction.js';
+import { counted, ownReference, shortId } from '../../formats/text.js';
+import type { StoredEvent } from '../../store/events/event-store.js';
+import { type LayoutPart, sideBySide, widthOf } from '../layout.js';
+import { parsedToJson, toJson } from '../rows/json.js';
+import { sanitize } from '../sanitize.js';
+import type { Canvas } from '../terminal.js';
+import { lineAmount, stateStyle, transactionKind } from './transaction-view.js';
 
 export function webhookRows(now: number): ListView<Webhook> {
   return {
@@ -89,3 +108,190 @@ export const verifiedView: RecordView<Verified> = {
   ),
   fields: ['bytes'],
 };
+
+/** An event: the fields of the inbox, and the payload with the field names of the specification. */
+export interface EventRow extends Pick<
+  StoredEvent,
+  'receivedAt' | 'duplicateOf' | 'outOfOrder' | 'missing'
+> {
+  readonly txnId?: string | null;
+  readonly extRefId?: string | null | undefined;
+  readonly txnState?: string | null;
+  readonly msg?: string | null | undefined;
+  readonly updatedAt?: number | null | undefined;
+  readonly eventId: number;
+  /** The body of a signed delivery whose payload does not match the specification. */
+  readonly body?: string;
+  /** The current transaction as the service reports it. */
+  readonly transaction?: Transaction;
+  /**
+   * The HTTP status with which an address answered a forwarded or replayed event, or null if the
+   * address did not answer.
+   */
+  readonly status?: number | null;
+  readonly error?: string;
+  /** The address that answered a forwarded event, and the time until the answer. */
+  readonly answeredBy?: { readonly target: string; readonly ms: number };
+}
+
+const rowFields = {
+  txnId: text,
+  extRefId: text,
+  txnState: text,
+  msg: text,
+  updatedAt: instant,
+  eventId: count,
+  receivedAt: instant,
+  duplicateOf: count,
+  outOfOrder: flag,
+  missing: fields,
+  body: text,
+  transaction: object(transactionFields),
+  status: count,
+  error: text,
+} satisfies FieldsOf<Omit<EventRow, 'answeredBy'>>;
+
+export const eventFields: readonly string[] = [...namesWithin(rowFields), 'remarks'];
+
+export const eventStream: StreamView<EventRow> = {
+  lines: eventLines,
+  columns: [
+    { name: 'eventId', title: 'Event' },
+    { name: 'receivedAt', title: 'Received' },
+    { name: 'txnState', title: 'State' },
+    { name: 'txnId', title: 'Transaction' },
+    { name: 'extRefId', title: 'Reference' },
+    { name: 'updatedAt', title: 'Updated' },
+    { name: 'remarks', title: 'Remarks', value: (row) => remarks(row).join('; ') },
+  ],
+  fields: eventFields,
+  quiet: ({ txnId }) => txnId ?? '',
+  // `parsedToJson` is faster than `toJson`, but cannot write the exact decimals of a transaction.
+  json: (row) => (row.transaction === undefined ? parsedToJson(row) : toJson(row)),
+};
+
+const margin = '  ';
+const gap = '  ';
+const stateWidth = 'usercanceled'.length;
+
+/**
+ * Draws the lines of an event. In a narrow window, svcpay omits words about the transaction that do
+ * not fit, and puts the receiver's answer and the remarks on separate lines. An event without a
+ * description of its transaction shows the whole transaction id.
+ */
+function eventLines(row: EventRow, { style, columns }: Canvas): string[] {
+  const state = row.txnState ?? 'unreadable';
+  const { transaction } = row;
+  const below = (texts: string[]): LayoutPart[] => texts.map((text) => ({ text, below: true }));
+  const parts = [
+    ...(transaction === undefined
+      ? below(nameParts(row))
+      : described(row, transaction).map((text) => ({ text }))),
+    ...below(answerText(row, style)),
+    ...below(remarks(row).map((remark) => style.dim(remark))),
+  ];
+  const number = row.answeredBy === undefined ? ` #${row.eventId}` : '';
+  const head = `${margin}${style.dim(clockTime(row.receivedAt) + number)}${gap}`;
+  const [first = '', ...rest] = sideBySide(
+    [
+      { text: stateStyle(state, style)(sanitize(state).padEnd(stateWidth)) },
+      ...parts.map((part, i) => ({ ...part, priority: i + 1 })),
+    ],
+    columns - widthOf(head),
+    gap,
+  );
+  const indent = ' '.repeat(Math.min(widthOf(head), Math.max(0, columns - 36)));
+  return [head + first, ...rest.map((line) => indent + line)].map((line) => line.trimEnd());
+}
+
+const nameParts = ({ txnId, extRefId, msg }: EventRow): string[] =>
+  [txnId ?? '', extRefId ?? '', msg ?? ''].map(sanitize);
+
+function described({ extRefId, msg, txnState, answeredBy }: EventRow, txn: Transaction): string[] {
+  const isOld = txn.txnState !== txnState && answeredBy === undefined;
+  return [
+    transactionKind(txn).toLowerCase(),
+    lineAmount(txn),
+    shortId(txn),
+    ownReference(extRefId),
+    msg ?? '',
+    isOld ? `now ${txn.txnState}` : '',
+  ].map(sanitize);
+}
+
+function answerText({ status, answeredBy }: EventRow, style: Canvas['style']): string[] {
+  if (answeredBy === undefined || status === undefined || status === null) return [];
+  const colour = status >= 200 && status < 300 ? style.green : style.red;
+  const { target, ms } = answeredBy;
+  return [`-> ${sanitize(target)}  ${colour(String(status))}  ${Math.round(ms)} ms`];
+}
+
+function remarks(row: EventRow): string[] {
+  const { duplicateOf, outOfOrder, missing, body, status, error, answeredBy } = row;
+  return [
+    ...(duplicateOf === null ? [] : [`duplicate of #${duplicateOf}`]),
+    ...(outOfOrder ? ['out of order'] : []),
+    ...(missing.length === 0 ? [] : [`no event for ${missing.map(sanitize).join(', ')}`]),
+    ...(body === undefined ? [] : ['signed, but the payload does not follow the specification']),
+    ...(status === undefined || answeredBy !== undefined
+      ? []
+      : [status === null ? `not delivered: ${sanitize(error ?? '')}` : `answered ${status}`]),
+  ];
+}
+
+export interface ListenTotals {
+  readonly received: number;
+  readonly duplicates: number;
+  readonly outOfOrder: number;
+  readonly wrongSignatures: number;
+  readonly refused: number;
+  readonly unwritten: number;
+  readonly gaps: readonly { readonly txnId: string; readonly missing: readonly string[] }[];
+  readonly consumers: readonly {
+    readonly name: string;
+    readonly delivered: number;
+    readonly failed: number;
+    readonly waiting: number;
+  }[];
+}
+
+const gapsShown = 5;
+
+/** Describes the totals in words, one sentence per line, without totals of zero. */
+export function totalLines(totals: ListenTotals): string[] {
+  const { received, duplicates, outOfOrder, wrongSignatures, refused, unwritten, gaps, consumers } =
+    totals;
+  const parts = [
+    counted(received, 'event'),
+    ...some(duplicates, (n) => counted(n, 'duplicate')),
+    ...some(outOfOrder, (n) => `${n} out of order`),
+    ...some(wrongSignatures, (n) => counted(n, 'wrong signature')),
+    ...some(refused, (n) => `${counted(n, 'request')} refused`),
+    ...some(unwritten, (n) => `${n} not stored (answered with 503)`),
+  ];
+  return [
+    parts.join(' · '),
+    ...consumers.map(({ name, delivered, failed, waiting }) =>
+      [
+        `${name}: ${delivered} delivered`,
+        ...some(failed, (n) => `${n} failed`),
+        ...some(
+          waiting,
+          (n) => `${counted(n, 'event')} waiting until svcpay forwards to this consumer again`,
+        ),
+      ].join(', '),
+    ),
+    ...gaps
+      .slice(0, gapsShown)
+      .map(
+        ({ txnId, missing }) => `Gap: transaction ${txnId} has no event for ${missing.join(', ')}`,
+      ),
+    ...some(
+      gaps.length - gapsShown,
+      (n) => `Gap: events are missing for at least ${counted(n, 'other transaction')}`,
+    ),
+  ];
+}
+
+const some = (count: number, say: (count: number) => string): string[] =>
+  count > 0 ? [say(count)] : [];

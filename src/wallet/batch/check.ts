@@ -20,7 +20,7 @@ import { checkDestination, checkSpend, knownAmounts } from '../limits/limits.js'
 import type { Instruction } from '../instruction/instruction.js';
 import { checkNotExpired, decodeOrder } from '../order/orders.js';
 import { differentPayment } from '../payment/outcomes.js';
-import { readRunName } from './history.js';
+import { readRunName } from './status.js';
 import { grouped, underName, type PlannedRow, type Row, type RowStanding } from './row.js';
 import {
   CellFailure,

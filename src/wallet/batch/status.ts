@@ -1,18 +1,20 @@
-// Determines the outcomes of the rows of a batch from the journal and the service's list. Pure.
+// Reads the earlier runs of batches from the journal, and determines the outcomes of the rows of a
+// batch from the journal and the service's list.
 import Big from 'big.js';
 import type { ListedTransaction } from '../../api/types.js';
 import { fromWire, type Money } from '../../formats/amount.js';
 import { hasLapsed, isFinal, isQuoted, movedNothing } from '../../formats/states.js';
 import {
+  type Attempt,
   attemptRef,
   decisive,
-  status,
-  type Attempt,
   type Payment,
+  status,
 } from '../../store/journal/payment.js';
 import { decodeOrder } from '../order/orders.js';
 import { reported } from '../payment/apply.js';
-import type { Row, RowState } from './row.js';
+import { type PaidRow, readPaidRow, type Row, type RowState } from './row.js';
+import type { Journal } from '../../store/journal/journal.js';
 
 /** The parts of a transaction that decide the state of its row. */
 type Read = Pick<ListedTransaction, 'txnState' | 'destReq'> &
@@ -80,4 +82,44 @@ function isUnderpaid(payment: Payment, txn: Read | undefined): boolean {
   if (settled == null || receives === undefined || body.deductNetworkFeesFromDest === true)
     return false;
   return txn?.destReq.ccy === receives.ccy && fromWire(settled).lt(receives.value);
+}
+
+/** A run of a batch, with the rows that it paid. */
+export interface PastRun {
+  /** The name of the run. See `BatchMark`. */
+  readonly run: string;
+  readonly rows: readonly PaidRow[];
+}
+
+/** The number of runs that svcpay compares with a batch: this run and a year of monthly runs. */
+const runsCompared = 13;
+
+/** The number of latest runs in which svcpay searches for a run with a given name. */
+export const runsKept = 1_000;
+
+/** The name of a run: its start, by which runs are sorted, and the name of the batch. */
+export const runName = (startedAt: number, name: string): string =>
+  `${new Date(startedAt).toISOString()} ${name}`;
+
+/** The start of a run in epoch ms, and the name of its batch. */
+export const readRunName = (
+  run: string,
+): { readonly startedAt: number; readonly name: string } => ({
+  startedAt: Date.parse(run.slice(0, isoLength)),
+  name: run.slice(isoLength + 1),
+});
+
+const isoLength = '2026-10-22T09:12:03.123Z'.length;
+
+/** Lists earlier runs, newest first. */
+export async function pastRuns(
+  journal: Pick<Journal, 'runs' | 'paidInRun'>,
+  scope: string,
+): Promise<PastRun[]> {
+  const past: PastRun[] = [];
+  for (const { run } of await journal.runs(scope, runsCompared)) {
+    const rows = (await journal.paidInRun(scope, run)).flatMap((row) => readPaidRow(row) ?? []);
+    if (rows.length > 0) past.push({ run, rows });
+  }
+  return past;
 }

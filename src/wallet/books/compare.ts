@@ -8,7 +8,7 @@ import type { Span } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { movedNothing } from '../../formats/states.js';
 import { openScratch, type Scratch } from '../../store/files/scratch.js';
-import { severalAtOnce } from '../history/missing-amounts.js';
+import { severalAtOnce } from '../history/moved-amounts.js';
 import {
   amountText,
   differenceKinds,

@@ -8,7 +8,7 @@ import { givenFromWire } from '../../formats/amount.js';
 import type { Span } from '../../formats/calendar.js';
 import { policies } from '../../formats/policies.js';
 import { poll, type PollNext } from '../../formats/poll.js';
-import { withFigures } from '../history/missing-amounts.js';
+import { withFigures } from '../history/moved-amounts.js';
 import { spanFilter } from '../payment/find.js';
 import {
   mayHaveCrossed,

@@ -9,7 +9,7 @@ import { isFinal, isQuoted, movedNothing } from '../../formats/states.js';
 import { movedAmounts } from '../history/moved-amounts.js';
 import { settledAt } from '../history/settled-at.js';
 import { parseDate, spanOf } from '../../formats/calendar.js';
-import type { BookEntry } from '../../store/journal/book-records.js';
+import type { BookEntry } from '../../store/journal/records.js';
 
 const exact = v.pipe(
   v.string(),

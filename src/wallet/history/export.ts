@@ -2,7 +2,7 @@
 import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { plainNumber, type WireNumber } from '../../formats/amount.js';
 import { asPlainCell } from '../../formats/text.js';
-import type { KeptRate } from '../../store/journal/settlement-rates.js';
+import type { KeptRate } from '../../store/journal/records.js';
 
 export const exportFormats = ['csv', 'jsonl'] as const;
 

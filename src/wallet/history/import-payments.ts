@@ -18,11 +18,9 @@ import { instructionOfOrder, orderOfQuote } from '../instruction/from-transactio
 import { askedColumns } from '../instruction/instruction.js';
 import { spanFilter } from '../payment/find.js';
 import { decodeOrder, encodeOrder, lightningOrder, type Order } from '../order/orders.js';
-import { directionOf } from '../transaction/direction.js';
-import { readTransaction, type ReadService } from '../transaction/read.js';
+import { directionOf, type ReadService, readTransaction } from '../transaction/read.js';
 import { echoes, isOfAccount } from '../order/echo.js';
-import { severalAtOnce } from './missing-amounts.js';
-import { movedAmounts } from './moved-amounts.js';
+import { movedAmounts, severalAtOnce } from './moved-amounts.js';
 import { createdSince } from './newest-first.js';
 
 export interface ImportDeps {

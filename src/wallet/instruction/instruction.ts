@@ -4,8 +4,16 @@
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
 import * as v from 'valibot';
-import type { CreateTransaction } from '../../api/types.js';
-import { currencyOf, fixed, parseAmount, type Money } from '../../formats/amount.js';
+import type { CreateTransaction, Wallet } from '../../api/types.js';
+import {
+  currencyOf,
+  decimalsOf,
+  fixed,
+  formatAmount,
+  type Money,
+  moneyFromWire,
+  parseAmount,
+} from '../../formats/amount.js';
 import { canonicalJson, decimal } from '../../formats/canonical.js';
 import { Failure } from '../../formats/failure.js';
 import { isFields } from '../../formats/unknown.js';
@@ -172,4 +180,38 @@ export function written(
   const unit = currencyOf(text) === undefined ? amount.ccy.toLowerCase() : '';
   const { ccy: of, value } = amount;
   return { ccy: of, value, written: `${text.replaceAll(/\s/gu, '')}${unit}`, side };
+}
+
+export const isAll = (amount: string | undefined): boolean =>
+  amount?.trim().toLowerCase() === 'all';
+
+/**
+ * Returns the balance of a wallet, rounded down to the currency's smallest unit. Throws Failure
+ * `limit` for a missing or empty wallet.
+ */
+export function wholeOf(ccy: string, wallets: readonly Wallet[]): Money {
+  const held = moneyFromWire(ccy, wallets.find((each) => each.ccy === ccy)?.availableBalance);
+  if (held === undefined) throw nothingIn(`you have no ${ccy} wallet.`);
+  const whole = held.value.round(decimalsOf(ccy), Big.roundDown);
+  if (whole.gt(0)) return { ccy, value: whole };
+  throw nothingIn(`your ${ccy} wallet is empty.`);
+}
+
+const nothingIn = (why: string): Failure =>
+  new Failure('limit', why, { money: 'Not sent', next: { do: 'see-wallets' } });
+
+/** Throws Failure `usage` for an amount above the balance that svcpay shows on the screen. */
+export function checkHeld({ ccy, value }: Money, held: Money | undefined): void {
+  if (held === undefined || held.ccy !== ccy || held.value.gte(value)) return;
+  throw new Failure('usage', `You have ${formatAmount(held)}. Write less, or all.`);
+}
+
+/** Refuses an amount that exceeds the balance of the paying wallet, as shown on the screen. */
+export function checkWithin(instruction: Instruction, balances: readonly Money[]): void {
+  const asked = exactAmount(instruction);
+  if (asked === undefined || asked.ccy !== instruction.from) return;
+  checkHeld(
+    asked,
+    balances.find(({ ccy }) => ccy === asked.ccy),
+  );
 }

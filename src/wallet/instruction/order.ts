@@ -17,8 +17,7 @@ import {
 import { payoutOrder } from '../payout/order.js';
 import { inBtc } from '../receive/request.js';
 import { checkOnchainAmount } from './destinations.js';
-import type { Instruction } from './instruction.js';
-import { wholeOf } from './whole-balance.js';
+import { type Instruction, wholeOf } from './instruction.js';
 
 /** What the service reports at the moment when an attempt begins. */
 export interface Moment {

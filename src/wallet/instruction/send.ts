@@ -28,14 +28,14 @@ import {
   isOnNetwork,
 } from './destinations.js';
 import {
+  type Instruction,
+  isAll,
+  type UriRail,
   uriRails,
   written,
-  type Instruction,
-  type UriRail,
   type WrittenAmount,
 } from './instruction.js';
 import { keysOf } from './keys.js';
-import { isAll } from './whole-balance.js';
 
 /** The payment that a person requests, as the text of arguments and flags. */
 export interface SendWords {

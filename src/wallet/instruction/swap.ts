@@ -1,8 +1,7 @@
 // Reads the instruction of a swap from its amount and its two wallets. Pure.
 import { Failure } from '../../formats/failure.js';
-import { written, type Instruction } from './instruction.js';
+import { type Instruction, isAll, written } from './instruction.js';
 import { walletKey } from './keys.js';
-import { isAll } from './whole-balance.js';
 
 export type SwapWords = Readonly<Record<'amount' | 'from' | 'to', string | undefined>>;
 

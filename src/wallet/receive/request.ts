@@ -20,13 +20,13 @@ import { listedUnder } from '../payment/find.js';
 import { noQuote, refused } from '../payment/outcomes.js';
 import { referenceUse, refusesConfirmation } from '../payment/refusals.js';
 import {
+  directionOf,
   pauseBefore,
   readTransaction,
   rereadWhileStale,
   waitUntilFinal,
   withEarlierFields,
 } from '../transaction/read.js';
-import { directionOf } from '../transaction/direction.js';
 import { findRate } from '../quote/rates.js';
 
 export interface ReceiveDeps {

@@ -7,14 +7,15 @@ import { longestPauseAskedForMs, policies, staleForMs } from '../../formats/poli
 import {
   pauseAfter,
   poll,
-  type PollNext,
   type PollDeps,
+  type PollNext,
   type PollTurn,
 } from '../../formats/poll.js';
 import { NoAnswer, ServiceError } from '../../api/errors.js';
 import { methodProperties, type Pace } from '../../formats/rails.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 import { attemptNamed } from '../../store/journal/payment.js';
+import { clip } from '../../formats/text.js';
 
 export interface ReadService {
   transaction(txnId: string): Promise<Transaction>;
@@ -222,3 +223,31 @@ export function pauseBefore(attempt: number, error: unknown): number | undefined
   if (asked !== undefined) return asked <= longestPauseAskedForMs ? asked : undefined;
   return pauseAfter(policies.createRequest, { number: attempt, waitedMs: 0 });
 }
+
+const wallet = 'servicepay';
+
+/**
+ * Determines the direction of a transaction. The direction is `receive` only if the destination is
+ * the account's own wallet and the source is a method by which svcpay requests money. Throws
+ * Failure `refused` if a method is missing or unrecognized.
+ */
+export function directionOf({ txnId, sourceReq, destReq }: Transaction): 'payment' | 'receive' {
+  const [source, destination] = [sourceReq.method, destReq.method];
+  if (source == null || destination == null) {
+    const missing =
+      source == null ? 'the source of the transaction' : 'the destination of the transaction';
+    throw unclear(txnId, `the service's answer does not show ${missing}`);
+  }
+  if (source === wallet) return 'payment';
+  if (destination === wallet && methodProperties(source)?.isRequested === true) return 'receive';
+  throw unclear(txnId, `svcpay does not recognize the source "${clip(source)}"`, {
+    hint: 'Check SVCPAY_MAKER. If the service names itself acmepay, set SVCPAY_MAKER=acme.',
+  });
+}
+
+const unclear = (txnId: string, why: string, advice: { hint?: string } = {}): Failure =>
+  new Failure('refused', `${why}, so transaction ${txnId} could send money.`, {
+    money: 'Not confirmed',
+    txnId,
+    ...advice,
+  });

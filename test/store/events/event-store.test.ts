@@ -13,7 +13,7 @@ import {
 } from '../../../src/store/events/event-store.js';
 import { inboxPart, openPostgresEvents } from '../../../src/store/events/postgres-events.js';
 import { openEventStore } from '../../../src/store/events/sqlite-events.js';
-import { placeOf } from '../../../src/webhooks/order.js';
+import { placeOf } from '../../../src/webhooks/events.js';
 import { withClock } from '../../support/sql-clock.js';
 import { hasPgBouncer, hasPostgres, type Databases } from '../../support/postgres.js';
 import { sharedPostgres } from '../../support/shared-postgres.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { sqliteDatabase } from '../../../src/store/database/sqlite-database.js';
-import { settlementRates } from '../../../src/store/journal/settlement-rates.js';
+import { settlementRates } from '../../../src/store/journal/records.js';
 import { journalIn } from '../../../src/store/journal/sqlite-journal.js';
 
 test('settlementRates stores the exact rates of a transaction once per account', async () => {

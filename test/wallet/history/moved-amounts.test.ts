@@ -2,10 +2,9 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import type { ListedTransaction } from '../../../src/api/types.js';
-import { withFigures } from '../../../src/wallet/history/missing-amounts.js';
+import { movedAmounts, spentBy, withFigures } from '../../../src/wallet/history/moved-amounts.js';
 import { readDecimal, type WireNumber } from '../../../src/formats/amount.js';
 import { Failure } from '../../../src/formats/failure.js';
-import { movedAmounts, spentBy } from '../../../src/wallet/history/moved-amounts.js';
 
 const whole = (txnId: string): ListedTransaction => ({
   txnId,

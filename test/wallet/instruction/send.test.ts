@@ -4,7 +4,7 @@ import { encodeInvoice } from '../../../src/formats/bolt11/encode.js';
 import { fixed } from '../../../src/formats/amount.js';
 import { needOf, orderOf } from '../../../src/wallet/instruction/order.js';
 import { readSend, readSendNow, type SendWords } from '../../../src/wallet/instruction/send.js';
-import { wholeOf } from '../../../src/wallet/instruction/whole-balance.js';
+import { wholeOf } from '../../../src/wallet/instruction/instruction.js';
 import { shownOrder } from '../../support/orders.js';
 
 const now = 1_900_000_000_000;

@@ -2,12 +2,13 @@
 // name allows.
 import { describe, expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';
-import { isAllowed, readAllowed } from '../../../src/wallet/limits/allowed-destinations.js';
 import {
   checkDestination,
   checkSpend,
+  isAllowed,
   knownAmounts,
   noLimits,
+  readAllowed,
 } from '../../../src/wallet/limits/limits.js';
 import {
   lnurlOrder,

@@ -1,6 +1,8 @@
 // Tests budgets as agents, jobs and their owner use them: what the owner approves instead, who may
 // change a budget, and that no run passes its budget.
-import { describe, expect } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished } from 'vitest';
+import { openPayments, openSqliteJournal, WalletClient } from '../../src/index.js';
 import { startAgent } from '../support/agent.js';
 import { svcpay } from '../support/in-process.js';
 import { test, type Environment } from '../support/svcpay.js';
@@ -139,7 +141,23 @@ describe('a run that belongs to a budget', () => {
       { ccy: 'USDT', value: expect.closeTo(1, 1) },
     ]);
     const story = (await svcpay(['tx', 'explain', 'b', '--json'], around)).json();
-    expect(JSON.stringify(story)).toContain('"budget":"bot"');
+    expect(JSON.stringify(story)).toContain('submitted, within the budget bot');
     expect((await svcpay(['db', 'verify'], around)).exitCode).toBe(0);
+  });
+
+  test('may be a program, which the budget refuses what it leaves to the owner', async ({
+    around,
+  }) => {
+    await budget(around, '--ask-above', '5000sat');
+    const { sandbox, home } = around;
+    const { url: baseUrl, apiKey, apiSecret } = sandbox;
+    const journal = await openSqliteJournal(join(home, 'journal.db'));
+    const client = new WalletClient({ baseUrl, apiKey, apiSecret });
+    onTestFinished(() => Promise.all([journal.close(), client.close()]).then(() => undefined));
+    const payments = openPayments({ client, journal, budget: 'bot' });
+    const pays = (amount: string) => payments.send({ to: 'ann@example.com', amount, wait: false });
+    expect(await pays('1000sat')).toMatchObject({ txnId: expect.any(String) });
+    await expect(pays('6000sat')).rejects.toMatchObject({ kind: 'limit' });
+    expect(confirmations(around)).toBe(1);
   });
 });

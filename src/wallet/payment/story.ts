@@ -141,7 +141,7 @@ export function sentenceOf(
     case 'stopped':
       return `stopped: ${detail.reason}`;
     case 'submitting':
-      return after?.step === 'unanswered' ? undefined : submissionInWords(after);
+      return after?.step === 'unanswered' ? undefined : submissionInWords(detail, after);
     case 'unanswered':
       return unansweredInWords(detail, at, before);
     case 'accepted':
@@ -239,10 +239,12 @@ const requests: Readonly<Record<string, string>> = {
 const refusalInWords = (detail: Detail): string =>
   `${requests[detail.request ?? ''] ?? 'svcpay refused'}${becauseOf(detail)}`;
 
-const submissionInWords = (after: TrailStep | undefined): string =>
-  after === undefined || after.step === 'taken over'
-    ? 'submitted; svcpay sent the confirmation, or was about to'
-    : 'submitted';
+function submissionInWords({ budget }: Detail, after: TrailStep | undefined): string {
+  const submitted = budget == null ? 'submitted' : `submitted, within the budget ${budget}`;
+  return after === undefined || after.step === 'taken over'
+    ? `${submitted}; svcpay sent the confirmation, or was about to`
+    : submitted;
+}
 
 function unansweredInWords({ request }: Detail, at: number, before?: TrailStep): string {
   if (request !== 'confirm') return 'no answer to the request for a quote';

@@ -1,4 +1,6 @@
-// Finds the mutants of a source file, and adds all of them to its code, each behind a switch.
+// Finds the mutants of a source file, and adds all of them to its code, each behind a switch. Each
+// mutant breaks a guard: a condition, a comparison, a refusal or a sum. Conditions that only choose
+// words, or whether an object has a field, are no guards.
 import { parseSync, Visitor } from 'oxc-parser';
 
 /**
@@ -42,48 +44,63 @@ export function mutantsOf(source, file) {
     const mutated = `${source.slice(node.start, from)}${between.replace(next, opposite[next])}`;
     add(node, mutated + source.slice(to, node.end), `${next} to ${opposite[next]}`);
   };
+  /** The ends of the texts and optional fields around the current node. */
+  let apart = -1;
+  const isApart = ({ start }) => start < apart;
+  const leaveApart = ({ end }) => (apart = Math.max(apart, end));
   /** Conditions whose negation is another mutant already. */
   const conditions = new Set();
 
   new Visitor({
     IfStatement({ test, consequent }) {
+      if (isApart(test)) return;
       conditions.add(test.start);
       if (exits(consequent)) add(test, 'false', 'drop');
       else add(test, `!(${textOf(test)})`, 'negate');
     },
-    ConditionalExpression({ test }) {
+    TemplateLiteral: leaveApart,
+    SpreadElement({ argument }) {
+      const inner = argument.type === 'ParenthesizedExpression' ? argument.expression : argument;
+      if (inner.type === 'LogicalExpression') leaveApart(inner.left);
+    },
+    ConditionalExpression(node) {
+      const { test, consequent, alternate } = node;
+      if (isText(consequent) && isText(alternate)) leaveApart(node);
+      if (isApart(node)) return;
       conditions.add(test.start);
       add(test, `!(${textOf(test)})`, 'negate');
     },
     LogicalExpression(node) {
       const { left, right, operator } = node;
       conditions.add(left.start).add(right.start);
-      if (operator === '??') return;
+      if (operator === '??' || isApart(node)) return;
       add(node, textOf(left), `without "${textOf(right).replaceAll(/\s+/g, ' ')}"`);
       if (left.type !== 'LogicalExpression' || left.operator !== operator)
         add(node, textOf(right), `without "${textOf(left).replaceAll(/\s+/g, ' ')}"`);
     },
     BinaryExpression(node) {
       const { left, right, operator } = node;
-      const isText = operator === '+' && /['"`]/.test(textOf(left) + textOf(right));
+      const joinsText = operator === '+' && /['"`]/.test(textOf(left) + textOf(right));
       const isNegated = operator.endsWith('==') && conditions.has(node.start);
-      if (operator in opposite && !isText && !isNegated)
+      if (operator in opposite && !joinsText && !isNegated && !isApart(node))
         swap(node, left.end, right.start, operator);
     },
     CallExpression(node) {
       const { callee } = node;
-      if (callee.type !== 'MemberExpression' || callee.computed) return;
+      if (callee.type !== 'MemberExpression' || callee.computed || isApart(node)) return;
       const { name, start, end } = callee.property;
       if (Object.hasOwn(opposite, name) && !textOf(node).includes('?.'))
         swap(node, start, end, name);
     },
-    Property({ key, value }) {
-      if (typeof value.value !== 'boolean' || value.type !== 'Literal') return;
-      add(value, String(!value.value), `${textOf(key)}: not`);
-    },
   }).visit(program);
   return found;
 }
+
+/** Whether a node is a text, or a choice of texts. */
+const isText = ({ type, value, consequent, alternate }) =>
+  type === 'TemplateLiteral' ||
+  (type === 'Literal' && typeof value === 'string' && !/^[a-z-]+$/.test(value)) ||
+  (type === 'ConditionalExpression' && isText(consequent) && isText(alternate));
 
 function exits(statement) {
   const last = statement.type === 'BlockStatement' ? statement.body.at(-1) : statement;

@@ -5,6 +5,8 @@ import { instrumented, mutantsOf } from './mutants.mjs';
 
 const source = `function allows(fee, most, isOwn) {
   if (isOwn && fee.lte(most)) return 'own';
+  const words = fee.value > 1 ? 'Too much.' : 'All right.';
+  const shown = { ...(isOwn && { words }), text: \`\${isOwn && words}\` };
   return fee.value - 1 < most.value ? 'yes' : 'no';
 }
 const number = (value) => ({ value, lte: (other) => value <= other.value, lt: (other) => value < other.value });
@@ -15,16 +17,16 @@ const result = (active?: number): unknown =>
     mutant: (id: number) => id === active,
   });
 
-test('mutantsOf finds the guards of a file, each of which instrumented code can break', () => {
+test('mutantsOf finds the guards of a file but no choices of words, and instrumented code can break each', () => {
   const found = mutantsOf(source, 'fees.ts').map(({ line, what }, id) => [line, what, result(id)]);
   expect(result()).toBe('own no');
-  expect(found.filter(([line]) => Number(line) < 4)).toEqual([
+  expect(found.filter(([line]) => Number(line) < 6)).toEqual([
     [2, 'drop: isOwn && fee.lte(most)', 'yes no'],
     [2, 'without "fee.lte(most)": isOwn && fee.lte(most)', 'own no'],
     [2, 'without "isOwn": isOwn && fee.lte(most)', 'own no'],
     [2, 'lte to lt: fee.lte(most)', 'yes no'],
-    [3, 'negate: fee.value - 1 < most.value', 'own yes'],
-    [3, '< to <=: fee.value - 1 < most.value', 'own yes'],
-    [3, '- to +: fee.value - 1', 'own no'],
+    [5, 'negate: fee.value - 1 < most.value', 'own yes'],
+    [5, '< to <=: fee.value - 1 < most.value', 'own yes'],
+    [5, '- to +: fee.value - 1', 'own no'],
   ]);
 });

@@ -184,3 +184,43 @@ describe('the planner of svcpay send', () => {
     expect(onchain?.idempotencyKey).toBe(lightning?.idempotencyKey);
   });
 });
+
+const paid = invoice(1_000_000n);
+const expired = invoice(1_000_000n, now - 601_000);
+const noAddress = `bitcoin:?lightning=${paid}`;
+
+describe('the planner of svcpay send, before any request', () => {
+  test.for<[why: string, words: SendWords, message: string]>([
+    ['no destination', {}, 'the destination is missing'],
+    ['no amount', { to: tron }, 'such as 25usdt'],
+    ['--via for an address', { to: bitcoin, amount: '2000sat', via: 'onchain' }, 'only a bitcoin:'],
+    ['an address for send lightning', { to: bitcoin, rail: 'lightning' }, 'this is a Bitcoin addr'],
+    ['fees deducted from an invoice', { to: paid, deductFees: true }, 'cannot be deducted'],
+    ['a debit for an invoice', { to: paid, spend: '2000sat' }, 'cannot fix the amount debited'],
+    ['another amount of an invoice', { to: paid, amount: '1001sat' }, 'not for 1001sat'],
+    ['two amounts for a name', { to: 'a@b.com', amount: '1sat', spend: '2sat' }, 'not both'],
+    ['two amounts for USDT', { to: tron, amount: '1usdt', spend: '2usdt' }, 'not both'],
+    ['a debit on-chain', { to: bitcoin, spend: '2000sat' }, 'requires the amount received'],
+    ['dollars from USDT', { to: bitcoin, amount: '5usd', from: 'USDT' }, 'must be in BTC'],
+    ['dollars without a wallet', { to: bitcoin, amount: '5usd' }, 'must be in BTC'],
+    ['a URI for send usdt', { to: uri(paid), rail: 'usdt' }, 'this is a bitcoin: URI'],
+    ['a URI for send lnurl', { to: uri(paid), rail: 'lnurl' }, 'this is a bitcoin: URI'],
+    ['two ways', { to: uri(paid), rail: 'lightning', via: 'onchain' }, 'cannot pay on-chain'],
+    ['an address as an invoice', { to: `bitcoin:${bitcoin}`, via: 'lightning' }, 'no Lightning in'],
+    ['an invoice as an address', { to: noAddress, via: 'onchain' }, 'has no address'],
+    ['another amount of a URI', { to: uri(expired), amount: '1001sat' }, 'not for 1001sat'],
+    ['all of a URI with an amount', { to: uri(expired), amount: 'all' }, 'not for all'],
+  ])('refuses %s', ([, words, message]) => {
+    expect(() => readSendNow(words, around)).toThrow(message);
+  });
+
+  test.for<[why: string, to: string, missing: string | undefined]>([
+    ['with an address and a valid invoice', uri(paid), 'way'],
+    ['with an address and an expired invoice', uri(expired), undefined],
+    ['with an invoice only', noAddress, undefined],
+    ['with an address only', `bitcoin:${bitcoin}?amount=0.00001`, undefined],
+    ['with an invoice but no amount of its own', `bitcoin:${bitcoin}?lightning=${paid}`, undefined],
+  ])('asks for the way of a URI %s only if both ways work', ([, to, missing]) => {
+    expect(readSend({ to }, around).missing).toBe(missing);
+  });
+});

@@ -146,7 +146,8 @@ export interface Journal {
    * `ref` payment, unless the `ref` payment may have moved money. If the draft has a different
    * instruction from the payment with its reference, and that reference is free (see
    * `isReferenceFree`), the draft replaces the payment, and the result is `new` with the `replaced`
-   * payment. A new row is claimed for `owner`, if there is one. `begin` is atomic between processes.
+   * payment. A new row is claimed for `owner`, if there is one. `begin` is atomic between
+   * processes.
    */
   begin(draft: PaymentDraft, owner?: string): Promise<Begun>;
   /**

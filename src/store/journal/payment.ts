@@ -282,8 +282,8 @@ const isPriceReference = (ref: string): boolean => /^quote-[0-9a-f]{8}-[0-9a-f-]
 
 /**
  * The status of a payment, derived only from its decisive attempt, from `abandoned`, and from its
- * reference. A payment whose quote only shows a price counts as abandoned. The first matching row of
- * the table below gives the status, by the outcomes of the attempts (see {@link outcomeOf}).
+ * reference. A payment whose quote only shows a price counts as abandoned. The first matching row
+ * of the table below gives the status, by the outcomes of the attempts (see {@link outcomeOf}).
  *
  * | some attempt is         | the latest is       | abandoned | status    | exit code of the run  |
  * |-------------------------|---------------------|-----------|-----------|-----------------------|

@@ -259,8 +259,8 @@ async function end(
 }
 
 /**
- * Writes the last steps of the trail. Before a run reports a failure, it checks that no other process
- * has taken over the payment.
+ * Writes the last steps of the trail. Before a run reports a failure, it checks that no other
+ * process has taken over the payment.
  */
 async function endLease(run: Run, outcome: Outcome, drive: Drive): Promise<void> {
   const { deps, claim, journalError, told } = drive;

@@ -18,7 +18,7 @@ import type { ListView, Rows } from '../../terminal/rows/view.js';
 import { list } from '../show.js';
 import { historyFilter, historyOptions, periodText, withStates } from './history-options.js';
 import { asTransaction, isNotReached, offlineList, lastCheckedText } from './offline-list.js';
-import { recipientsOf } from './local-facts.js';
+import { openMeanwhile, recipientsOf } from './local-facts.js';
 import { rememberIds } from './resolve-id.js';
 import { choice, flag, text, unless, whole } from '../values.js';
 import { Ended } from '../exit-with.js';
@@ -109,13 +109,13 @@ export const txList = defineCommand({
       );
     }
     const many = limit ?? pageSize(context);
-    const found = await filledPage(service, filter, page, many, isWanted).catch(
-      async (error: unknown) => {
-        if (out.forPeople && isNotReached(error) && page === 1 && isEverything(flags))
-          await showOffline(error, many, context);
-        return withStates(error, flags);
-      },
-    );
+    const reading = filledPage(service, filter, page, many, isWanted);
+    openMeanwhile(context);
+    const found = await reading.catch(async (error: unknown) => {
+      if (out.forPeople && isNotReached(error) && page === 1 && isEverything(flags))
+        await showOffline(error, many, context);
+      return withStates(error, flags);
+    });
     return pageRows(found, { limit: many, period }, service.serviceNow(), context);
   },
   view: { ...list(transactionList), dataOf, print },

@@ -14,6 +14,10 @@ import { payeeOf } from '../../wallet/payout/payee.js';
 import type { Context } from '../context.js';
 type FactsOf = (txnId: string) => TxnFact | undefined;
 
+/** Opens the journal while the service answers. Its next use reports that it cannot be opened. */
+export const openMeanwhile = ({ facts }: Pick<Context, 'facts'>): void =>
+  void facts().catch(() => undefined);
+
 /** Looks up transactions. Returns no facts if svcpay cannot read the journal. */
 export async function factsOf(txnIds: readonly string[], context: Context): Promise<FactsOf> {
   if (txnIds.length === 0) return () => undefined;

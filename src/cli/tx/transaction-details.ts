@@ -14,6 +14,7 @@ import { recordRead } from '../../wallet/payment/record-read.js';
 import type { Context } from '../context.js';
 import { lookUpsOf } from '../statement/lines.js';
 import { eventsOf } from '../payment/inbox.js';
+import { openMeanwhile } from './local-facts.js';
 import { asTransaction, isNotReached, lastCheckedText } from './offline-list.js';
 import { resolveId } from './resolve-id.js';
 
@@ -31,7 +32,9 @@ export async function readDetails(
   const { client } = await context.account();
   const txnId = await resolveId(name, context);
   try {
-    const txn = await client.transaction(txnId);
+    const reading = client.transaction(txnId);
+    openMeanwhile(context);
+    const txn = await reading;
     await recordState(txn, context);
     return txn;
   } catch (error) {

@@ -12,6 +12,12 @@ const pause = promised;
 export const sleep = (ms: number, until?: AbortSignal): Promise<void> =>
   pause(timerMs(ms), undefined, until === undefined ? {} : { signal: until });
 
+/**
+ * Waits for one turn of the event loop, in which the handshakes of opening connections continue
+ * while the program loads its code.
+ */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 /** Runs the action every `ms` until the caller calls the returned function. */
 export function every(ms: number, action: () => void): () => void {
   const timer = setInterval(action, ms);

@@ -1,5 +1,6 @@
 // Runs one command line from its start to its exit code, and shows an error only once, in the
 // requested format.
+import { nextTurn } from '../api/timers.js';
 import type { OpeningTransport } from '../api/network/network.js';
 import { Failure } from '../formats/failure.js';
 import { messageOf } from '../formats/unknown.js';
@@ -45,8 +46,7 @@ export async function runCommandLine(line: CommandLine, given: Process): Promise
       openContext: async (options, { createsProfile = false }) => {
         globals = options;
         const { openContext } = await import('./context.js');
-        // Waits for one turn of the event loop, so that the TLS handshake can start.
-        if (early !== undefined) await new Promise((turn) => setImmediate(turn));
+        if (early !== undefined) await nextTurn();
         const door = line.path.map(({ name }) => name).join(' ') || 'home';
         const given = { argv, door, readsStdin, runLine, createsProfile, early };
         return openContext(proc, options, given);

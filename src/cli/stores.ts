@@ -1,5 +1,6 @@
 // Opens the journal and the inbox on first use, in files of this home or in the configured
 // database.
+import { nextTurn } from '../api/timers.js';
 import { Failure } from '../formats/failure.js';
 import type { Postgres } from '../store/database/postgres.js';
 import { databaseIdVariable, databaseVariable, noAddress } from '../store/database/address.js';
@@ -97,6 +98,7 @@ export function openStores(options: StoreOptions): Stores {
   const fileDatabase = lazily(async (): Promise<SqlDatabase> => {
     const { hasJournal, journalMovedTo } = config().read();
     if (journalMovedTo !== undefined) throw noAddress(journalMovedTo);
+    await nextTurn();
     const { sqliteDatabase } = await import('../store/database/sqlite-database.js');
     const { journalIn } = await import('../store/journal/sqlite-journal.js');
     const opened = sqliteDatabase(journalIn(journalFile(home()), hasJournal === true), now);

@@ -4,6 +4,7 @@ import { NetworkError, type HttpResponse } from '../transport.js';
 import { checkTls, mayBeProxied, proxyOf, openConnections } from './connections.js';
 import type { Dispatchers } from './dispatchers.js';
 import { exchange, type NetworkRequest } from './exchange.js';
+import { nextTurn } from '../timers.js';
 
 export interface NetworkOptions {
   readonly env: NodeJS.ProcessEnv;
@@ -44,6 +45,7 @@ export function networkTransport(options: NetworkOptions): OpeningTransport {
   let closesUnannounced = false;
 
   async function load(): Promise<Dispatchers> {
+    await nextTurn();
     const { compileParser, openDispatchers } = await import('./dispatchers.js');
     if (options.endsSoon === true) await compileParser();
     return (dispatchers = openDispatchers(connections));

@@ -1,7 +1,7 @@
 // Shares the service among many concurrent payments. Reads the wallets once for all payments, and
 // limits the number of create and confirm requests in flight.
 import pLimit from 'p-limit';
-import { setImmediate } from '../../api/timers.js';
+import { nextTurn } from '../../api/timers.js';
 import type { Wallet } from '../../api/types.js';
 import type { PaymentService } from '../payment/contract.js';
 
@@ -34,7 +34,6 @@ export function sharedService(
     );
     return reading;
   };
-  const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   let passed = Promise.resolve();
   /**
    * Passes the responses on one by one. Before each, the event loop sends the request that waited

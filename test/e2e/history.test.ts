@@ -341,6 +341,13 @@ test('svcpay tx get and tx list show the failure reason that a webhook event rep
   expect(list.stdout).toMatch(/failed · no route/);
   const json = await svcpay(['tx', 'get', txnId, '--json', '--fields', 'txnState,msg'], around);
   expect(JSON.parse(json.stdout)).toEqual({ txnState: 'failed', msg: 'no route' });
+  for (let times = 0; times < 2; times += 1) {
+    const again = await svcpay(['tx', 'resume', txnId, '--yes', '--json'], around);
+    expect(again.error().message).toContain("The service's reason: no route.");
+  }
+  const story = (await svcpay(['tx', 'explain', txnId, '-o', 'table'], around)).stdout;
+  expect(story.match(/the service's reason: no route/g)).toHaveLength(1);
+  expect(await svcpay(['db', 'verify'], around)).toMatchObject({ exitCode: 0 });
 });
 
 test('svcpay tx get --verbose shows the payment hash in the receipt of a Lightning payment', async ({

@@ -2,7 +2,8 @@
 // reported the failure.
 import type { ListedTransaction } from '../../api/types.js';
 import { failureReasonOf } from '../../api/unspecified.js';
-import { Failure, type FailureKind } from '../../formats/failure.js';
+import { Failure, ifAvailable, type FailureKind } from '../../formats/failure.js';
+import { clip } from '../../formats/text.js';
 import { isFinal } from '../../formats/states.js';
 import { readPayload } from '../../webhooks/events.js';
 import type { Context } from '../context.js';
@@ -45,8 +46,23 @@ export async function withReason(error: unknown, context: Context): Promise<unkn
     const { client } = await context.account();
     const reason = failureReasonOf(await explained(await client.transaction(error.txnId), context));
     if (reason === undefined) return error;
+    await ifAvailable(tellReason(error.txnId, reason, context));
     return error.saying(`${error.why} The service's reason: ${reason.replace(/\.$/, '')}.`);
   } catch {
     return error;
   }
+}
+
+/** Adds the reason to the trail of a payment whose steps lack it. */
+async function tellReason(txnId: string, reason: string, context: Context): Promise<void> {
+  const told = clip(reason, 300);
+  const { scope, journal: open } = await context.account();
+  const journal = await open();
+  const payment = await journal.find(scope, txnId);
+  const trail = payment === undefined ? [] : await journal.trails([payment.id]);
+  if (payment === undefined || trail.some(({ detail }) => detail.reason === told)) return;
+  const claim = await journal.claim(payment.id, context.owner);
+  if (claim === undefined) return;
+  const steps = [{ step: 'explained' as const, detail: { reason: told }, ago: 0 }];
+  await journal.write(claim, { trail: { steps } }).finally(() => journal.release(claim));
 }

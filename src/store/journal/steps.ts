@@ -56,6 +56,7 @@ export const tellingSteps = [
   'refused',
   'stopped',
   'unanswered',
+  'explained',
   'interrupted',
   'taken over',
 ] as const;

@@ -154,6 +154,8 @@ export function sentenceOf(
       return `the service reports ${wordOf(detail.txnState ?? step)}${afterReport[step] ?? ''}`;
     case 'failed':
       return `the service reports ${wordOf(detail.txnState ?? step)}${becauseOf(detail)}`;
+    case 'explained':
+      return `the service's reason: ${detail.reason ?? ''}`;
     case 'lapsed':
       return lapseInWords(detail, before);
     case 'withdrawn':

@@ -44,6 +44,7 @@ describe('svcpay schema', () => {
       .filter(({ fields }) => fields.length === 0)
       .map(({ command }) => command);
     expect(withoutFields).toEqual([
+      'budget recipe',
       'contacts remove',
       'watch',
       'tx export',
@@ -137,11 +138,11 @@ describe.concurrent('svcpay with an invalid command line', () => {
     { line: ['wallets', '--jsn'], message: 'Did you mean --json?' },
     { line: ['config', 'unst'], message: 'Did you mean config unset?' },
     { line: ['wallets', 'BTC', 'USDT'], message: 'wallets takes 1 argument (got 2).' },
-    { line: ['send', 'a@b.com', '-5sat'], message: 'Not sent: "-5sat" is negative.' },
-    { line: ['send', 'a@b.com', '1sat', '--yes=no'], message: 'Not sent: --yes takes no value.' },
+    { line: ['send', 'a@b.com', '-5sat'], message: 'Not sent. "-5sat" is negative.' },
+    { line: ['send', 'a@b.com', '1sat', '--yes=no'], message: 'Not sent. --yes takes no value.' },
     {
       line: ['send', 'a@b.com', '1sat', '--quote-only=false'],
-      message: 'Not sent: --quote-only takes no value.',
+      message: 'Not sent. --quote-only takes no value.',
     },
     { line: ['wallets', '--timeout'], message: '--timeout must be followed by DURATION.' },
     { line: ['config', 'unset'], message: 'KEY is missing.' },

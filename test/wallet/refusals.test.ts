@@ -44,7 +44,7 @@ const service = {
   eachTransaction: unused,
 };
 const noWait = { now: () => 0, sleep: async () => undefined, signal: new AbortController().signal };
-const unknownRow = { ...emptyTally, results: { ...emptyTally.results, unknown: 1 } };
+const unknownRow = { ...emptyTally, open: 1 };
 const onePaid = { ...emptyTally, results: { ...emptyTally.results, paid: 1 } };
 
 const cases: readonly (readonly [sentence: string, refuse: () => unknown])[] = [

@@ -238,13 +238,8 @@ async function planPayout(
   const payout = await completePayout(draft, lookUp).catch((error: unknown) => {
     throw error instanceof Failure ? new CellFailure('institution', error) : error;
   });
-  const { note, recipient: name } = cells;
-  const instruction = payoutInstruction(payout, note);
-  return {
-    instruction: name === undefined ? instruction : { ...instruction, name },
-    isSlow: true,
-    to: payout.acctNum,
-  };
+  const instruction = payoutInstruction(payout, cells['note']);
+  return { instruction, isSlow: true, to: payout.acctNum };
 }
 
 const usageIn = (column: string, message: string): Failure =>

@@ -22,7 +22,6 @@ import type { Instruction } from '../../wallet/instruction/instruction.js';
 import { methodOf } from '../../wallet/instruction/keys.js';
 import { needOf } from '../../wallet/instruction/order.js';
 import { pay, referenceOf } from '../../wallet/payment/payment.js';
-import { budgetOf } from '../proposals/for-owner.js';
 import { mayBeOwn, ownAddressGuard } from '../../wallet/instruction/destinations.js';
 import type { Context } from '../context.js';
 import { limitsInForce } from '../limits/in-force.js';
@@ -200,7 +199,7 @@ export async function paymentDeps(context: Context, on: PaymentDeps['on']): Prom
     account: account.id,
     owner: context.owner,
     limits: await limitsInForce(context),
-    budget: budgetOf(context),
+    budget: await budgetOf(context),
     now: context.now,
     sleep: context.sleep,
     every: context.every,
@@ -218,6 +217,12 @@ export async function paymentDeps(context: Context, on: PaymentDeps['on']): Prom
     },
   };
 }
+
+/** Loads the code about proposals only for a run that belongs to a budget. */
+const budgetOf = async (context: Context): Promise<PaymentDeps['budget']> =>
+  context.settings.budget === undefined
+    ? undefined
+    : (await import('../proposals/for-owner.js')).budgetOf(context);
 
 const reported = async (txnId: string, context: Context): Promise<readonly string[]> =>
   (await eventsOf(txnId, context)).flatMap(({ txnState }) => txnState ?? []);

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';
 import { decodeInvoice } from '../../../src/formats/bolt11/decode.js';
 import {
+  alikeRef,
   opened,
   requested,
   type AttemptState,
@@ -33,10 +34,12 @@ const check = (
   payments: readonly Payment[] = [],
   retry = false,
   at = now,
+  name = '',
 ) =>
   checkBatch(rows, {
-    name: '',
-    alike: async () => payments,
+    name,
+    alike: async (refs) =>
+      payments.filter(({ ref }) => refs.some((each) => alikeRef(each) === alikeRef(ref))),
     plan: async (row) => row,
     vet: async () => undefined,
     spent: async () => [],
@@ -76,6 +79,27 @@ describe('checkBatch, for a row whose reference has a payment', () => {
     const { problems } = await check([batchRow(2, order)], [earlier]);
     expect(problems.map(({ message }) => message)).toEqual(
       problem === undefined ? [] : [expect.stringMatching(problem)],
+    );
+  });
+});
+
+describe('checkBatch, for references that repeat every month', () => {
+  const october = { run: '2026-10-25T00:00:00.000Z wages.csv', row: '{}' };
+  const of = (line: number, state: AttemptState): Payment => ({
+    ...payment(state, `row-${line}`),
+    batch: october,
+  });
+  const wages = [batchRow(2, order), batchRow(3, toUser('1001sat'))];
+
+  test.for<[why: string, name: string, payments: readonly Payment[], isRepeated: boolean]>([
+    ['half of them paid by another run', '2026-11', [of(2, 'paid')], true],
+    ['half of them paid by another run, without --name', '', [of(2, 'paid')], false],
+    ['half of them failed in another run', '2026-11', [of(2, 'failed')], false],
+    ['none of them in another run', '2026-11', [], false],
+  ])('%s', async ([, name, payments, isRepeated]) => {
+    const { rows } = await check(wages, payments, false, now, name);
+    expect(rows.map(({ ref }) => ref)).toEqual(
+      isRepeated ? ['2026-11/row-2', '2026-11/row-3'] : ['row-2', 'row-3'],
     );
   });
 });

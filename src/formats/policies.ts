@@ -1,6 +1,9 @@
 // The pauses and the number of steps of every loop in svcpay, each with its reason.
 import type { Policy } from './poll.js';
 
+/** Pauses of one length. */
+const every = (ms: number) => ({ fromMs: ms, factor: 1, upToMs: ms, spread: 0 });
+
 const backoff = { fromMs: 250, factor: 2, spread: 0.5 } as const;
 
 export const policies = {
@@ -69,27 +72,27 @@ export const policies = {
    * Waits for another process that works on the payment, with a pause that is too short for a
    * person to notice.
    */
-  takeOver: { pauses: { fromMs: 150, factor: 1, upToMs: 150, spread: 0 } },
+  takeOver: { pauses: every(150) },
   /**
    * Updates the screen of `watch` six times a minute, so that most of the rate limit is left for
    * payments.
    */
-  watchScreen: { pauses: { fromMs: 10_000, factor: 1, upToMs: 10_000, spread: 0 } },
+  watchScreen: { pauses: every(10_000) },
   /**
    * The pauses of `watch` between two reads of the local inbox, which are short so that events
    * appear on the screen quickly.
    */
-  watchInbox: { pauses: { fromMs: 1_000, factor: 1, upToMs: 1_000, spread: 0 } },
+  watchInbox: { pauses: every(1_000) },
   /**
    * Waits while another process writes to the sandbox's file, after SQLite itself has waited for
    * half a second.
    */
-  sandboxLock: { pauses: { fromMs: 10, factor: 1, upToMs: 10, spread: 0 }, turns: 60 },
+  sandboxLock: { pauses: every(10), turns: 60 },
   /**
    * Checks for due actions of the sandbox at intervals, because another process may have written to
    * the sandbox's file.
    */
-  sandboxTimer: { pauses: { fromMs: 250, factor: 1, upToMs: 250, spread: 0 } },
+  sandboxTimer: { pauses: every(250) },
   /** Retries deliveries to a webhook consumer that is down, with one event at a time as a probe. */
   consumerDown: { pauses: { fromMs: 200, factor: 2, upToMs: 5_000, spread: 0.5 } },
   /** Retries an event that a webhook consumer refuses although it accepts other events. */

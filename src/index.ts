@@ -66,9 +66,9 @@ export type {
   BitcoinAddress as DecodedBitcoinAddress,
   BitcoinAddressType,
 } from './formats/address/bitcoin-address.js';
-export type { EvmAddress } from './formats/address/usdt-address.js';
+export type { EvmAddress } from './formats/address/evm-address.js';
 export type { BitcoinNetwork, Network } from './formats/address/network.js';
-export type { TronAddress } from './formats/address/usdt-address.js';
+export type { TronAddress } from './formats/address/tron-address.js';
 export type { Bip21 } from './formats/bip21.js';
 export type { RouteHop } from './formats/bolt11/parts.js';
 export type { LightningAddress } from './formats/lnurl.js';

@@ -14,7 +14,7 @@ import { anotherDatabase, unidentifiedDatabase } from '../src/store/database/ref
 import { checkOutbox } from '../src/store/files/outbox.js';
 import { writeSealed } from '../src/store/files/sealed.js';
 import { checkNotLost, Damage, sqliteFailure } from '../src/store/files/sqlite-file.js';
-import { checkNames } from '../src/terminal/rows/cell.js';
+import { checkNames } from '../src/terminal/rows/view.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'svcpay-'));
 const file = {

@@ -4,12 +4,8 @@ import { btcFromMsat, fixed } from './amount.js';
 import { parseBip21, type Bip21 } from './bip21.js';
 import { parseBitcoinAddress, type BitcoinAddress } from './address/bitcoin-address.js';
 import { decodeInvoice, type Invoice } from './bolt11/decode.js';
-import {
-  type EvmAddress,
-  parseEvmAddress,
-  parseTronAddress,
-  type TronAddress,
-} from './address/usdt-address.js';
+import { type EvmAddress, parseEvmAddress } from './address/evm-address.js';
+import { parseTronAddress, type TronAddress } from './address/tron-address.js';
 import { Failure } from './failure.js';
 import { decodeLnurl, encodeLnurl, parseLightningAddress, type LightningAddress } from './lnurl.js';
 import { clip } from './text.js';

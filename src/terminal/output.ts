@@ -2,7 +2,19 @@
 import type { LogFacts } from '../api/options.js';
 import { Failure } from '../formats/failure.js';
 import { detailLines } from './cards/card.js';
-import { cellIn, cellText, fieldColumns, checkNames } from './rows/cell.js';
+import {
+  cellIn,
+  cellText,
+  checkNames,
+  type Column,
+  fieldColumns,
+  type Format,
+  type ListView,
+  type RecordView,
+  type Rows,
+  type RowView,
+  type StreamView,
+} from './rows/view.js';
 import { asciiGlyphs, sanitize } from './sanitize.js';
 import { toJson } from './rows/json.js';
 import {
@@ -18,15 +30,6 @@ import {
 import { commandLine, type RunGlobals } from './next-step.js';
 import { isLog, type Canvas, type OutputStream, type Terminal } from './terminal.js';
 import { widthOf, wrap } from './layout.js';
-import type {
-  Column,
-  Format,
-  ListView,
-  RecordView,
-  Rows,
-  RowView,
-  StreamView,
-} from './rows/view.js';
 
 export interface OutputOptions extends RunGlobals {
   /** The format that `-o` names, by default a table on a terminal and tsv in a pipe. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { Branch, Command } from '../../src/cli/define.js';
 import { tree } from '../../src/cli/table.js';
-import { pathsOf } from '../../src/terminal/rows/cell.js';
+import { pathsOf } from '../../src/terminal/rows/view.js';
 import { svcpay } from '../support/in-process.js';
 import { comesIn } from '../support/shapes.js';
 import { test, type Environment, type Run } from '../support/svcpay.js';

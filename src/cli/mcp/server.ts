@@ -12,7 +12,7 @@ import {
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { Readable, Writable } from 'node:stream';
 import { isFields, jsonIn } from '../../formats/unknown.js';
-import { fieldAt } from '../../terminal/rows/cell.js';
+import { fieldAt } from '../../terminal/rows/view.js';
 import { toJson } from '../../terminal/rows/json.js';
 import type { Call, Result, Tool } from './call.js';
 import { type GivenInputs, inputSchema } from './inputs.js';

@@ -13,7 +13,7 @@ import type { Books } from '../../wallet/books/gather.js';
 import { withFigures } from '../../wallet/history/moved-amounts.js';
 import { createdSince } from '../../wallet/history/newest-first.js';
 import { spanFilter } from '../../wallet/payment/find.js';
-import { recordRead } from '../../wallet/payment/record-read.js';
+import { recordRead } from '../../wallet/payment/resolve.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { beginningOf, instant, instantsOf, month } from '../tx/history-options.js';

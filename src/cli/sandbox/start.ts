@@ -5,8 +5,7 @@ import { credentialsAnswer, fieldNames, type Credentials } from '../../formats/s
 import { sandboxFile } from '../../store/files/home.js';
 import { commandLine } from '../../terminal/next-step.js';
 import { detailLines } from '../../terminal/cards/card.js';
-import { fieldColumns } from '../../terminal/rows/cell.js';
-import type { RecordView } from '../../terminal/rows/view.js';
+import { fieldColumns, type RecordView } from '../../terminal/rows/view.js';
 import { defineCommand } from '../define.js';
 import { portFailure } from '../webhook/port-failure.js';
 import { readServerOptions, serverOptions, untilInterrupted } from './server.js';

@@ -15,7 +15,7 @@ import { counted } from '../../formats/text.js';
 import { checkSealed, sha256Of, writeSealed } from '../../store/files/sealed.js';
 import type { Close } from '../../store/journal/records.js';
 import { adviceOf } from '../../terminal/next-step.js';
-import { cellIn } from '../../terminal/rows/cell.js';
+import { cellIn } from '../../terminal/rows/view.js';
 import { csvCell } from '../../terminal/rows/list.js';
 import {
   changeList,

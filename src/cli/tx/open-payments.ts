@@ -8,7 +8,7 @@ import type { PendingPayment } from '../../terminal/views/pending-view.js';
 import { clockTime } from '../../terminal/time.js';
 import { knownAmounts } from '../../wallet/limits/limits.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
-import { recordRead } from '../../wallet/payment/record-read.js';
+import { recordRead } from '../../wallet/payment/resolve.js';
 import { readTransaction } from '../../wallet/transaction/read.js';
 import type { Context } from '../context.js';
 import { within } from '../within.js';

@@ -10,7 +10,7 @@ import { receipt } from '../../terminal/cards/receipt.js';
 import { sendWord } from '../../terminal/views/state-words.js';
 import { endOf, resolutionText, type EndOfTransaction } from '../../wallet/payment/outcomes.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
-import { recordRead } from '../../wallet/payment/record-read.js';
+import { recordRead } from '../../wallet/payment/resolve.js';
 import type { Context } from '../context.js';
 import { lookUpsOf } from '../statement/lines.js';
 import { eventsOf } from '../payment/inbox.js';

@@ -7,7 +7,7 @@ import { messageOf } from '../../formats/unknown.js';
 import { openFolder, receiverFile } from '../../store/files/home.js';
 import { checkHeader } from '../../store/profile/settings.js';
 import type { EventStore, StoredEvent } from '../../store/events/event-store.js';
-import { fieldColumns } from '../../terminal/rows/cell.js';
+import { fieldColumns } from '../../terminal/rows/view.js';
 import {
   eventStream,
   totalLines,

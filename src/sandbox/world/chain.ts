@@ -9,7 +9,8 @@ import { blockTimes, confirmationsNeeded } from '../unspecified.js';
 import { createHmac } from 'node:crypto';
 import * as v from 'valibot';
 import { encodeSegwitAddress } from '../../formats/address/bitcoin-address.js';
-import { encodeEvmAddress, encodeTronAddress } from '../../formats/address/usdt-address.js';
+import { encodeEvmAddress } from '../../formats/address/evm-address.js';
+import { encodeTronAddress } from '../../formats/address/tron-address.js';
 
 export type Chain = Transfer['chain'];
 

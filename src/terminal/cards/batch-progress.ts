@@ -5,8 +5,7 @@ import { describeDuration } from '../../formats/duration.js';
 import { detailLines, heading } from './card.js';
 import { sideBySide } from '../layout.js';
 import type { Canvas } from '../terminal.js';
-import { fieldColumns, fieldsOf } from '../rows/cell.js';
-import type { RecordView } from '../rows/view.js';
+import { fieldColumns, fieldsOf, type RecordView } from '../rows/view.js';
 import type { BatchLine, BatchSummary } from './batch-view.js';
 
 export interface BatchProgress {

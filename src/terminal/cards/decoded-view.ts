@@ -5,8 +5,7 @@ import type { Invoice } from '../../formats/bolt11/decode.js';
 import type { describeDestination } from '../../formats/describe.js';
 import type { Bip21Destination, Destination } from '../../formats/destination.js';
 import { detailLines, heading, optionalDetail, type CardDetail } from './card.js';
-import { fieldColumns, fieldsOf } from '../rows/cell.js';
-import type { RecordView } from '../rows/view.js';
+import { fieldColumns, fieldsOf, type RecordView } from '../rows/view.js';
 import { dateTime, relativeTime } from '../time.js';
 
 type Described = ReturnType<typeof describeDestination>;

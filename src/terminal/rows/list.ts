@@ -1,10 +1,22 @@
 // Prints rows on stdout. For people, svcpay draws a table in parts. For machines, svcpay prints one
 // row at a time, and each format defines the text before, between and after the rows.
 import { sideBySide, widthOf, wrap } from '../layout.js';
-import { cellIn, cellText, checkNames, fieldColumns, pathsOf, pickFields } from './cell.js';
+import {
+  type Cell,
+  cellIn,
+  cellText,
+  checkNames,
+  type Column,
+  fieldColumns,
+  type Format,
+  type ListView,
+  pathsOf,
+  pickFields,
+  type Rows,
+  type RowView,
+} from './view.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas, OutputStream, Terminal } from '../terminal.js';
-import type { Cell, Column, Format, ListView, Rows, RowView } from './view.js';
 import { asPlainCell } from '../../formats/text.js';
 import { toJson } from './json.js';
 

@@ -14,8 +14,7 @@ import {
   wrap,
 } from '../layout.js';
 import type { Canvas } from '../terminal.js';
-import { cellIn, cellText } from './cell.js';
-import type { Column } from './view.js';
+import { cellIn, cellText, type Column } from './view.js';
 
 const margin = '  ';
 const narrowGap = 2;

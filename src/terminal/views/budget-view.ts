@@ -1,8 +1,7 @@
 // Shows budgets: a list with what is used today, and the card of one budget with its changes.
 import { amountWithSats, formatAmount, money, type Money } from '../../formats/amount.js';
 import { detailLines, optionalDetail, type CardDetail } from '../cards/card.js';
-import { fieldColumns } from '../rows/cell.js';
-import type { Column, ListView, RecordView } from '../rows/view.js';
+import { type Column, fieldColumns, type ListView, type RecordView } from '../rows/view.js';
 import { dateTime, relativeTime } from '../time.js';
 
 export interface BudgetView {

@@ -1,7 +1,6 @@
 // Shows the journal and the inbox as a table: where they are stored, whether they are usable, and
 // what they contain. Shows the results of `db move` and `db import` as records.
-import type { ListView, RecordView } from '../rows/view.js';
-import { fieldColumns } from '../rows/cell.js';
+import { fieldColumns, type ListView, type RecordView } from '../rows/view.js';
 import { counted, ownReference } from '../../formats/text.js';
 import type { Backlog } from '../../store/events/event-store.js';
 import { unfinishedStatuses, type UnfinishedPayments } from '../../store/journal/figures.js';

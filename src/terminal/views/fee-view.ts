@@ -4,8 +4,7 @@ import type { Big } from 'big.js';
 import { fixed, formatNumber, money } from '../../formats/amount.js';
 import { methodProperties } from '../../formats/rails.js';
 import { inverseText, rateText } from '../cards/quote-card.js';
-import { fieldsOf } from '../rows/cell.js';
-import { type Column, dim, type ListView } from '../rows/view.js';
+import { type Column, dim, fieldsOf, type ListView } from '../rows/view.js';
 
 export interface FeeSum {
   readonly wallet: string;

@@ -1,8 +1,7 @@
 // Shows an object with unknown fields, as a labelled line for each field on a screen or as a column
 // for each field in a row.
-import { cellIn, cellText, fieldColumns, fieldAt } from '../rows/cell.js';
+import { cellIn, cellText, fieldAt, fieldColumns, type RecordView } from '../rows/view.js';
 import { detailLines, type CardDetail } from '../cards/card.js';
-import type { RecordView } from '../rows/view.js';
 import { oneLine } from '../layout.js';
 import { sanitize } from '../sanitize.js';
 import { dateTime } from '../time.js';

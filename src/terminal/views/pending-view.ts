@@ -19,8 +19,7 @@ import { hasLapsed, isQuoted } from '../../formats/states.js';
 import { ownReference, shortId } from '../../formats/text.js';
 import type { AttemptState, Payment } from '../../store/journal/payment.js';
 import { commandLine, type RunGlobals } from '../next-step.js';
-import { columnsThrough } from '../rows/cell.js';
-import { dim, type Column, type ListView } from '../rows/view.js';
+import { type Column, columnsThrough, dim, type ListView } from '../rows/view.js';
 import { shortTime } from '../time.js';
 import { confirmationsText, sendWord, uncountedWord } from './state-words.js';
 import {

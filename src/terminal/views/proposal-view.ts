@@ -3,8 +3,7 @@
 import { formatAmounts, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/duration.js';
 import { detailLines, optionalDetail } from '../cards/card.js';
-import { fieldColumns } from '../rows/cell.js';
-import type { Column, ListView, RecordView } from '../rows/view.js';
+import { type Column, fieldColumns, type ListView, type RecordView } from '../rows/view.js';
 import { sanitize } from '../sanitize.js';
 import { relativeTime, shortTime } from '../time.js';
 

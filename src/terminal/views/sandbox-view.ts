@@ -22,10 +22,9 @@ import { fixed, formatAmount, fromWire, money } from '../../formats/amount.js';
 import { transactionStates } from '../../formats/states.js';
 import { formatDuration } from '../../formats/duration.js';
 import { detailLines, type CardDetail } from '../cards/card.js';
-import { fieldColumns } from '../rows/cell.js';
+import { type Column, fieldColumns, type ListView, type RecordView } from '../rows/view.js';
 import { dateTime } from '../time.js';
 import { stateWord } from './state-words.js';
-import type { Column, ListView, RecordView } from '../rows/view.js';
 
 const clockFields = fieldNames(clockAnswer);
 

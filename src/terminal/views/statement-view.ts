@@ -6,9 +6,8 @@ import { fixed, formatAmount, formatNumber, money } from '../../formats/amount.j
 import { counted, ownReference, shortId } from '../../formats/text.js';
 import { methodProperties } from '../../formats/rails.js';
 import { entryOf } from '../../formats/unknown.js';
-import type { Column, ListView, RecordView } from '../rows/view.js';
+import { type Column, fieldColumns, type ListView, type RecordView } from '../rows/view.js';
 import { detailLines } from '../cards/card.js';
-import { fieldColumns } from '../rows/cell.js';
 import { createTable } from '../rows/table.js';
 import type { Canvas } from '../terminal.js';
 import { dateTime } from '../time.js';

@@ -1,8 +1,7 @@
 // Draws the story of a payment: when and what, then where the money is and the next command.
 import { dayAndMonth } from '../../formats/calendar.js';
 import { widthOf, wrap } from '../layout.js';
-import { fieldColumns } from '../rows/cell.js';
-import type { ListView, RecordView } from '../rows/view.js';
+import { fieldColumns, type ListView, type RecordView } from '../rows/view.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 import { clockTime } from '../time.js';

@@ -3,8 +3,7 @@
 import { webhookFields } from '../../api/reading/objects.js';
 import type { Transaction, Webhook } from '../../api/types.js';
 import { detailLines } from '../cards/card.js';
-import { fieldColumns } from '../rows/cell.js';
-import type { ListView, RecordView, StreamView } from '../rows/view.js';
+import { fieldColumns, type ListView, type RecordView, type StreamView } from '../rows/view.js';
 import { sentenceView } from './object-view.js';
 import { clockTime, relativeTime } from '../time.js';
 import {

@@ -5,7 +5,7 @@ import { formatSats, satsOf, type Money } from '../../formats/amount.js';
 import type { BitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import { ifAvailable, notSent } from '../../formats/failure.js';
-import { tronUsdtContract } from '../../formats/address/usdt-address.js';
+import { tronUsdtContract } from '../../formats/address/tron-address.js';
 import type { BitcoinNetwork, Network } from '../../formats/address/network.js';
 import type { Instruction } from './instruction.js';
 

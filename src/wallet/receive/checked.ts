@@ -11,11 +11,8 @@ import type {
 import { fromWire, type Money, msatOf } from '../../formats/amount.js';
 import { formatBip21, parseBip21 } from '../../formats/bip21.js';
 import { parseBitcoinAddress } from '../../formats/address/bitcoin-address.js';
-import {
-  parseEvmAddress,
-  parseTronAddress,
-  tronUsdtContract,
-} from '../../formats/address/usdt-address.js';
+import { parseEvmAddress } from '../../formats/address/evm-address.js';
+import { parseTronAddress, tronUsdtContract } from '../../formats/address/tron-address.js';
 import { Failure } from '../../formats/failure.js';
 import { type Fields, messageOf } from '../../formats/unknown.js';
 import type { Network } from '../../formats/address/network.js';

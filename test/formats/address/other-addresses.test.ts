@@ -3,13 +3,12 @@ import { hex } from '@scure/base';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
+import { encodeEvmAddress, parseEvmAddress } from '../../../src/formats/address/evm-address.js';
 import {
-  encodeEvmAddress,
   encodeTronAddress,
-  parseEvmAddress,
   parseTronAddress,
   tronUsdtContract,
-} from '../../../src/formats/address/usdt-address.js';
+} from '../../../src/formats/address/tron-address.js';
 import { loadVectors } from '../../support/vectors.js';
 import { refusal } from '../support.js';
 

@@ -3,7 +3,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseBitcoinAddress } from '../../../src/formats/address/bitcoin-address.js';
 import { parseBip21 } from '../../../src/formats/bip21.js';
-import { parseEvmAddress, parseTronAddress } from '../../../src/formats/address/usdt-address.js';
+import { parseEvmAddress } from '../../../src/formats/address/evm-address.js';
+import { parseTronAddress } from '../../../src/formats/address/tron-address.js';
 import { fresh, onchainReceive, onchainSend, type Answered, type Fresh } from '../support.js';
 
 let sandbox: Fresh;

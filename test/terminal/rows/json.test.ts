@@ -4,7 +4,7 @@ import { Big } from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fromWireNames } from '../../../src/api/wire.js';
-import { fieldAt, pickFields } from '../../../src/terminal/rows/cell.js';
+import { fieldAt, pickFields } from '../../../src/terminal/rows/view.js';
 import { parsedToLines, toJson } from '../../../src/terminal/rows/json.js';
 
 test.each(

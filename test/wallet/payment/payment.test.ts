@@ -20,7 +20,7 @@ import {
 } from '../../../src/wallet/order/orders.js';
 import { instructionOfOrder } from '../../../src/wallet/instruction/from-transaction.js';
 import { confirmQuote } from '../../../src/wallet/payment/confirm-quote.js';
-import { recordRead } from '../../../src/wallet/payment/record-read.js';
+import { recordRead } from '../../../src/wallet/payment/resolve.js';
 import { pay, payThisQuote, resume } from '../../../src/wallet/payment/payment.js';
 import {
   approved,

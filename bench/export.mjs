@@ -1,6 +1,6 @@
 // Measures the time and memory of exporting a long history from a service 50 ms away to a file.
 // Compares the export with a loop that only downloads and parses the same pages with the same
-// concurrency.
+// concurrency. Measures the memory of the books over the same history.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inFolder, inTurns, program, run } from './support/process.mjs';
@@ -10,6 +10,7 @@ const rounds = 3;
 const tripMs = 50;
 const many = 100_000;
 const [atMostTimes, atMostSeconds, atMostMb] = [1.5, 10, 256];
+const atMostMbOfBooks = 160;
 
 const bareLoop = `const { Agent, request } = require('node:https');
 const [url, size, total] = process.argv.slice(2);
@@ -47,6 +48,7 @@ export function measure() {
         });
         for (const [format, figures] of Object.entries(taken))
           rows.push(row(format, pageSize, figures, bare));
+        if (pageSize === 1_000) rows.push(...(await books(folder, service)));
       } finally {
         service.stop();
       }
@@ -68,4 +70,23 @@ function row(format, pageSize, taken, bare) {
     target: `<= ${atMostTimes}, ${pageSize === 100 ? `${atMostSeconds} s, ` : ''}${atMostMb} MB`,
     met: ratio <= atMostTimes && !isSlow && taken.memoryMb <= atMostMb,
   };
+}
+
+/** Measures the memory of the commands that read the whole history. */
+async function books(folder, { env }) {
+  const balance = ['1btc', '--on', '2025-09-01', '--note', 'opening balance', '--yes'];
+  await run(folder, [program, 'statement', 'adjust', ...balance], env);
+  const rows = [];
+  for (const args of [['statement', '-o', 'csv'], ['reconcile']]) {
+    const { ms, memoryMb } = await run(folder, [program, ...args], env, join(folder, 'books'));
+    rows.push({
+      name: `${many} transactions in svcpay ${args[0]}, highest memory`,
+      measured: `${seconds(ms)}, ${Math.round(memoryMb)} MB`,
+      bare: '-',
+      ratio: '-',
+      target: `<= ${atMostMbOfBooks} MB`,
+      met: memoryMb <= atMostMbOfBooks,
+    });
+  }
+  return rows;
 }

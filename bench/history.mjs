@@ -108,7 +108,12 @@ async function startHomes(folder, sandbox) {
   );
   await cp(homes.few, homes.day, { recursive: true });
   fillJournal(join(homes.many, 'journal.db'), many, 1);
-  fillJournal(join(homes.day, 'journal.db'), ofOneDay, Math.floor((0.9 * dayMs) / ofOneDay));
+  fillJournal(
+    join(homes.day, 'journal.db'),
+    ofOneDay,
+    Math.floor((0.9 * dayMs) / ofOneDay),
+    budget,
+  );
   return homes;
 }
 
@@ -247,10 +252,10 @@ function sizeOf({ many: home }) {
 }
 
 /**
- * Copies the only payment of the journal. Each copied payment has its own ids, and times that are
- * `apartMs` before those of the previous copy.
+ * Copies the only payment of the journal, and charges the copies to the budget `charged`. Each
+ * copied payment has its own ids, and times that are `apartMs` before those of the previous copy.
  */
-function fillJournal(path, count, apartMs) {
+function fillJournal(path, count, apartMs, charged = '') {
   const db = new Database(path);
   const names = (table) =>
     db
@@ -267,8 +272,16 @@ function fillJournal(path, count, apartMs) {
     'txn_id',
   ]);
   const times = new Set(['at', 'opened_at', 'updated_at', 'submitted_at', 'limit_time']);
+  const [{ txnId }] = db.prepare('SELECT txn_id AS "txnId" FROM attempts').all();
+  // The trail repeats the transaction id.
   const value = (name) =>
-    own.has(name) ? `${name} || '-' || n` : times.has(name) ? `${name} - n * ${apartMs}` : name;
+    own.has(name)
+      ? `${name} || '-' || n`
+      : times.has(name)
+        ? `${name} - n * ${apartMs}`
+        : name === 'detail'
+          ? `replace(detail, '${txnId}', '${txnId}-' || n)`
+          : name;
   db.exec('PRAGMA foreign_keys = OFF; BEGIN; CREATE TEMP TABLE before AS SELECT id FROM payments');
   for (const table of ['payments', 'attempts', 'trail'])
     db.exec(`WITH RECURSIVE count(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM count WHERE n < ${count})
@@ -276,12 +289,15 @@ function fillJournal(path, count, apartMs) {
       SELECT ${names(table).map(value).join(', ')} FROM ${table} CROSS JOIN count`);
   // The journal stores amounts in groups of nine digits. Each amount here is less than one bitcoin,
   // so it changes only the group of the nine digits after the decimal point (exponent -1).
-  db.exec(`UPDATE attempts SET budget = '${budget}' WHERE payment_id NOT IN before`);
-  for (const [part, period] of [
-    ["''", `limit_time / ${periodMs}`],
-    ['budget', `limit_time / ${periodMs}`],
+  if (charged !== '')
+    db.exec(`UPDATE attempts SET budget = '${charged}' WHERE payment_id NOT IN before`);
+  const ofDay = `limit_time / ${periodMs}`;
+  const parts = [
+    ["''", ofDay],
+    ['budget', ofDay],
     ['budget', -1],
-  ])
+  ];
+  for (const [part, period] of charged === '' ? parts.slice(0, 1) : parts)
     db.exec(`INSERT INTO spending (account, budget, period, ccy, exponent, units)
       SELECT account, ${part}, ${period}, spend_ccy, -1, sum(CAST(round(approved_total * 1e9) AS INTEGER))
       FROM attempts WHERE payment_id NOT IN before GROUP BY 1, 2, 3, 4

@@ -304,7 +304,7 @@ function remark(line: string, { columns }: Canvas): string[] {
   if (widthOf(line) <= columns) return [line];
   const indent = ' '.repeat(line.length - line.trimStart().length);
   // A command stands alone, after a colon or after a gap, unlike svcpay as a word of a sentence.
-  const at = line.search(/(?<=^\s*|: |\s{2})svcpay /);
+  const at = line.search(/(?<=^|: | {2})svcpay /);
   const [text, command] = at < 0 ? [line, ''] : [line.slice(0, at), line.slice(at)];
   const lines =
     text.trim() === ''

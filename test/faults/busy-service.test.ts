@@ -57,7 +57,7 @@ describe('svcpay send with unreadable states', { concurrent: true }, () => {
         hint: expect.stringMatching(/^svcpay tx resume /),
       });
       expect(end.error().message).toMatch(
-        /The transaction's state cannot be read now: .*(txnId is missing|returned transaction another|an object was expected)/,
+        /the transaction's state cannot be read now: .*(txnId is missing|returned transaction another|an object was expected)/,
       );
       expect(reads(strict)).toBe(3);
       expect(await strict.run('tx resume --json')).toMatchObject({ exitCode: 0 });

@@ -62,7 +62,7 @@ async function finish(payment: Payment): Promise<void> {
 
 const killedAtStatement = resolve(import.meta.dirname, 'fixtures/killed-at-statement.cjs');
 /** The number of statements that a payment runs at least. */
-const mostStatements = 55;
+const mostStatements = 49;
 
 describe.concurrent('svcpay send killed with SIGKILL', () => {
   test.for([...steps, ...lateSteps].map(named).map((each) => [each.why, each] as const))(

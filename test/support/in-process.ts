@@ -83,7 +83,8 @@ async function withoutCheck(args: readonly string[], around: Here): Promise<Run>
 
 /** Checks the printed commands, and runs them after the test. */
 async function checkPrinted(args: readonly string[], around: Here, output: string): Promise<void> {
-  if (around.commands !== undefined || /^(?:help|schema|--help|-h)$/m.test(args.join('\n'))) return;
+  if (around.commands !== undefined || /^(?:help|schema|recipe|--help|-h)$/m.test(args.join('\n')))
+    return;
   await remember(args, around, await printedCommands(output));
   const world = around.sandbox?.url ?? around.home;
   afterwards.set(world, () => followPrinted(world, withoutCheck));

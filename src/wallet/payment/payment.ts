@@ -300,7 +300,7 @@ async function run(
       const end = await drive(claim, goalOf(claim.payment, given, options, followed), deps);
       if ('txn' in end) return end.txn;
       payment = end.lost;
-      if (end.declined !== undefined) await leaveDeclined(payment, end.declined, deps);
+      if (end.declined !== undefined) throw end.declined;
     } catch (error) {
       throw await concerning(await askedOwner(error, payment, deps), payment, deps);
     } finally {
@@ -316,25 +316,17 @@ async function askedOwner(error: unknown, payment: Payment, { budget }: PaymentD
   return (await budget?.owner?.propose(payment, error)) ?? error;
 }
 
-/** Names the payment in a failure, with the state that the journal has now. */
+/**
+ * Names the payment in a failure, with the state that the journal has now. Returns Failure `pending`
+ * if another process submitted the payment while the person declined it here.
+ */
 async function concerning(error: unknown, opened: Payment, { journal }: PaymentDeps) {
   if (!(error instanceof Failure)) return error;
   const read = await ifAvailable(journal.read(opened.id));
   const payment = read ?? opened;
+  if (error.kind === 'declined' && mayHavePaid(payment) && !mayHavePaid(opened))
+    return declinedTooLate(payment);
   return error.concerning(concerned(payment, decisive(payment)));
-}
-
-/**
- * Ends a run whose quote the person declined. Throws Failure `pending` if another process submitted
- * the payment while svcpay waited for the person's answer, otherwise the given failure.
- */
-async function leaveDeclined(
-  payment: Payment,
-  declined: Failure,
-  { journal }: PaymentDeps,
-): Promise<never> {
-  const now = (await journal.read(payment.id)) ?? payment;
-  throw mayHavePaid(now) ? declinedTooLate(now) : declined;
 }
 
 /**

@@ -44,9 +44,10 @@ const paying = (id: string, outbox: string): string[] => [
   ...timeoutFlags,
 ];
 
-const newFolder = (): string => {
+/** @param finished the hook of the test, which concurrent tests need */
+const newFolder = (finished = onTestFinished): string => {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-outbox-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  finished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 };
 
@@ -66,8 +67,8 @@ const steps = exchanges.flatMap((exchange) =>
 describe.concurrent('svcpay proposals pay killed with SIGKILL', () => {
   test.for(steps)(
     'pays a %s once after a kill %s the %s',
-    async ([kind, when, exchange], { payment }) => {
-      const outbox = newFolder();
+    async ([kind, when, exchange], { payment, onTestFinished: finished }) => {
+      const outbox = newFolder(finished);
       const id = await propose(kind, outbox);
       const held = payment.proxy.hold(exchange, when);
       const running = startSvcpay(paying(id, outbox), payment.around);

@@ -317,8 +317,8 @@ async function askedOwner(error: unknown, payment: Payment, { budget }: PaymentD
 }
 
 /**
- * Names the payment in a failure, with the state that the journal has now. Returns Failure `pending`
- * if another process submitted the payment while the person declined it here.
+ * Names the payment in a failure, with the state that the journal has now. Returns Failure
+ * `pending` if another process submitted the payment while the person declined it here.
  */
 async function concerning(error: unknown, opened: Payment, { journal }: PaymentDeps) {
   if (!(error instanceof Failure)) return error;

@@ -11,7 +11,7 @@ import { dead, mutantsOf, unreached } from './mutants.mjs';
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    /** Only files that are not committed or changed in the last ten commits. */
+    /** Only files that are not committed or changed in the last two commits. */
     changed: { type: 'boolean', default: false },
     /** The seconds of tests for each mutant. */
     budget: { type: 'string', default: '3' },
@@ -24,7 +24,7 @@ const git = (...args) => execFileSync('git', args, { encoding: 'utf8' }).trim().
 const guarded = ['src/wallet', 'src/store/journal'];
 const isIn = (path, folders) =>
   folders.some((each) => path === each || path.startsWith(`${each}/`));
-const recent = values.changed ? git('diff', '--name-only', 'HEAD~10') : undefined;
+const recent = values.changed ? git('diff', '--name-only', 'HEAD~2') : undefined;
 const ms = (seconds) => Number(seconds) * 1000;
 
 let count = 0;

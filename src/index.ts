@@ -65,13 +65,12 @@ export type { Bip21Destination, Destination } from './formats/destination.js';
 export type {
   BitcoinAddress as DecodedBitcoinAddress,
   BitcoinAddressType,
-} from './formats/address/bitcoin-address.js';
-export type { EvmAddress } from './formats/address/evm-address.js';
-export type { BitcoinNetwork, Network } from './formats/address/network.js';
-export type { TronAddress } from './formats/address/tron-address.js';
-export type { Bip21 } from './formats/bip21.js';
+} from './formats/address.js';
+export type { BitcoinNetwork, EvmAddress, TronAddress } from './formats/address.js';
+export type { Network } from './formats/rails.js';
+export type { Bip21 } from './formats/destination.js';
 export type { RouteHop } from './formats/bolt11/parts.js';
-export type { LightningAddress } from './formats/lnurl.js';
+export type { LightningAddress } from './formats/destination.js';
 export { exitCodes, Failure } from './formats/failure.js';
 export type { FailureDetails, FailureKind, NextStep } from './formats/failure.js';
 

@@ -13,7 +13,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { readCommandLine } from './cli/command-line.js';
 import type { Process } from './cli/process.js';
 import { runCommandLine, showLost, showUnexpected } from './cli/run.js';
-import { timerMs } from './formats/duration.js';
+import { timerMs } from './formats/calendar.js';
 import { exitCodes } from './formats/failure.js';
 import type { Input, InputStream, OutputStream } from './terminal/terminal.js';
 

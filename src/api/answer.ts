@@ -1,8 +1,7 @@
 // Reads every response, even if the response is not JSON or has an unspecified form. Derives the
 // failure that an error response means, and the wait that the response requests.
 import { Failure, type FailureDetails, type FailureKind } from '../formats/failure.js';
-import { clip } from '../formats/text.js';
-import { isFields, jsonIn, type Fields } from '../formats/unknown.js';
+import { clip, isFields, jsonIn, type Fields } from '../formats/text.js';
 import { NoAnswer, ServiceError, type Effect } from './errors.js';
 import type { LogFacts } from './options.js';
 import { decimal, instant, Misread, text, within } from './reading/readers.js';

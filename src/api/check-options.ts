@@ -2,7 +2,7 @@
 // never becomes a request or a payment.
 import * as v from 'valibot';
 import { Failure } from '../formats/failure.js';
-import { nearest } from '../formats/nearest.js';
+import { nearest } from '../formats/text.js';
 
 export type OptionsShape<Entries extends v.ObjectEntries = v.ObjectEntries> = v.StrictObjectSchema<
   Entries,

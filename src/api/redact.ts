@@ -1,7 +1,6 @@
 // Removes secrets from responses before messages quote them, because a service or gateway may echo
 // a secret.
-import { escapeHtml } from '../formats/text.js';
-import { isFields, jsonIn } from '../formats/unknown.js';
+import { escapeHtml, isFields, jsonIn } from '../formats/text.js';
 import type { HttpRequest, HttpResponse } from './transport.js';
 
 const redacted = '[redacted]';

@@ -2,7 +2,7 @@
 // stop requests and pauses.
 import * as timers from 'node:timers';
 import { setTimeout as promised } from 'node:timers/promises';
-import { timerMs } from '../formats/duration.js';
+import { timerMs } from '../formats/calendar.js';
 
 export const { setImmediate, setTimeout, clearTimeout } = timers;
 const { setInterval, clearInterval } = timers;

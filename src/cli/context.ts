@@ -4,7 +4,7 @@ import { fieldFromWireName } from '../api/wire.js';
 import { takesAnyCertificate } from '../api/network/connections.js';
 import { networkTransport, type OpeningTransport } from '../api/network/network.js';
 import { Failure } from '../formats/failure.js';
-import { messageOf } from '../formats/unknown.js';
+import { messageOf } from '../formats/text.js';
 import type { Document } from '../store/files/document.js';
 import { findHome, type Home } from '../store/files/home.js';
 import { actorOf, ownerOf } from '../store/journal/owner.js';

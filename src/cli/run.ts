@@ -3,7 +3,7 @@
 import { nextTurn } from '../api/timers.js';
 import type { OpeningTransport } from '../api/network/network.js';
 import { Failure } from '../formats/failure.js';
-import { messageOf } from '../formats/unknown.js';
+import { messageOf } from '../formats/text.js';
 import type { Branch } from './define.js';
 import { readCommandLine, type CommandLine } from './command-line.js';
 import type { RunLine } from './context.js';

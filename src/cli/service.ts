@@ -24,7 +24,7 @@ import type { Process } from './process.js';
 import { rateKeeper, type RateKeeper } from './rate-keeper.js';
 import type { EmbeddedService } from './sandbox/embedded.js';
 import { lazily, type Stores } from './stores.js';
-import { describeDuration } from '../formats/duration.js';
+import { describeDuration } from '../formats/calendar.js';
 
 export interface OwnAccount {
   readonly client: ServiceClient;

@@ -1,10 +1,9 @@
 // Defines the values of arguments and options for parsing, help and completion: how a person writes
 // each value, and how svcpay reads and describes the value.
 import { Failure } from '../formats/failure.js';
-import { didYouMean } from '../formats/nearest.js';
-import { entryOf } from '../formats/unknown.js';
+import { didYouMean, entryOf } from '../formats/text.js';
 import { parseAmount, type Money } from '../formats/amount.js';
-import { parseDuration } from '../formats/duration.js';
+import { parseDuration } from '../formats/calendar.js';
 
 /** The raw value of an argument or option: undefined, a switch, one word or several words. */
 export type RawValue = string | readonly string[] | boolean | undefined;

@@ -1,14 +1,204 @@
-// Detects the destination in a pasted text: an invoice, an address, an LNURL, a Lightning Address,
-// or a URI that contains one of these.
-import { btcFromMsat, fixed } from './amount.js';
-import { parseBip21, type Bip21 } from './bip21.js';
-import { parseBitcoinAddress, type BitcoinAddress } from './address/bitcoin-address.js';
+// Detects the destination in a pasted text: an invoice, an address, an LNURL (LUD-01), a Lightning
+// Address (LUD-16), or a Bitcoin payment URI (BIP21 and BIP321) that contains one of these.
+import { btcFromMsat, fixed, parseAmount } from './amount.js';
+import {
+  parseBitcoinAddress,
+  type BitcoinAddress,
+  type EvmAddress,
+  parseEvmAddress,
+  parseTronAddress,
+  type TronAddress,
+  changed,
+  normaliseBech32,
+} from './address.js';
 import { decodeInvoice, type Invoice } from './bolt11/decode.js';
-import { type EvmAddress, parseEvmAddress } from './address/evm-address.js';
-import { parseTronAddress, type TronAddress } from './address/tron-address.js';
 import { Failure } from './failure.js';
-import { decodeLnurl, encodeLnurl, parseLightningAddress, type LightningAddress } from './lnurl.js';
 import { clip } from './text.js';
+import { bech32 } from '@scure/base';
+import type Big from 'big.js';
+
+/** The content of a `bitcoin:` URI. */
+export interface Bip21 {
+  readonly address?: string | undefined;
+  /** The requested amount in BTC. */
+  readonly amount?: Big | undefined;
+  readonly label?: string | undefined;
+  readonly message?: string | undefined;
+  /** The BOLT11 invoice in the `lightning` parameter. */
+  readonly lightning?: string | undefined;
+  /** The segwit addresses in the parameters `bc`, `tb` and `bcrt`. */
+  readonly segwitAddresses: readonly string[];
+  /** The names of the other payment methods in the URI, such as `lno`, `sp` or `pay`. */
+  readonly otherMethods: readonly string[];
+}
+
+interface Parameter {
+  readonly key: string;
+  readonly value: string;
+  readonly required: boolean;
+}
+
+const singleKeys = ['amount', 'label', 'message', 'lightning'];
+const segwitKeys = ['bc', 'tb', 'bcrt'];
+const otherMethodKeys = ['lno', 'sp', 'pay'];
+const knownKeys = [...singleKeys, ...segwitKeys, ...otherMethodKeys];
+
+/**
+ * Reads a `bitcoin:` URI. The scheme and the keys of the URI may have any letter case. Throws
+ * Failure `usage` for an invalid URI.
+ */
+export function parseBip21(uri: string): Bip21 {
+  const [, address, query = ''] = /^bitcoin:([0-9a-z]*)(?:\?([^#]*))?(?:#.*)?$/i.exec(uri) ?? [];
+  if (address === undefined)
+    throw broken('the URI does not have the form bitcoin:ADDRESS?amount=…');
+  const parameters = query
+    .split('&')
+    .filter((part) => part !== '')
+    .map(readParameter);
+  const unknown = parameters.find(({ key, required }) => required && !knownKeys.includes(key));
+  if (unknown) throw broken(`the URI requires "req-${unknown.key}", which svcpay does not support`);
+
+  const valuesOf = (...keys: string[]): string[] =>
+    parameters.filter(({ key }) => keys.includes(key)).map(({ value }) => value);
+  const twice = [...singleKeys, 'pop'].find((key) => valuesOf(key).length > 1);
+  if (twice !== undefined) throw broken(`"${twice}" occurs twice`);
+  const single = (key: string): string | undefined => valuesOf(key)[0];
+  const amount = single('amount');
+  const result = {
+    address: address === '' ? undefined : address,
+    amount: amount === undefined ? undefined : readAmount(amount),
+    label: single('label'),
+    message: single('message'),
+    lightning: single('lightning'),
+    segwitAddresses: segwitKeys.flatMap((key) =>
+      valuesOf(key).map((value) => checkPrefix(key, value)),
+    ),
+    otherMethods: otherMethodKeys.filter((key) => single(key) !== undefined),
+  };
+  const ways =
+    result.address ?? result.lightning ?? result.segwitAddresses[0] ?? result.otherMethods[0];
+  if (ways === undefined) throw broken('the URI has no address and no invoice');
+  return result;
+}
+
+/** Writes a `bitcoin:` URI with the amount in BTC. */
+export const formatBip21 = (address: string, amount?: Big): string =>
+  `bitcoin:${address}${amount === undefined ? '' : `?amount=${fixed(amount)}`}`;
+
+function readParameter(part: string): Parameter {
+  const equals = part.indexOf('=');
+  const [name, value] = equals < 0 ? [part, ''] : [part.slice(0, equals), part.slice(equals + 1)];
+  const [, required, key = ''] = /^(req-)?(.*)$/s.exec(decode(name).toLowerCase()) ?? [];
+  return { key, value: decode(value), required: required !== undefined };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw broken(`the part "${text}" is not percent-encoded UTF-8`);
+  }
+}
+
+/** Reads an amount in BTC. BIP21 allows `.5` and `5.`, unlike svcpay's own grammar for amounts. */
+function readAmount(text: string): Big {
+  const [, integer = '', fraction = ''] = /^(\d*)(?:\.(\d*))?$/.exec(text) ?? [];
+  if (integer + fraction === '') throw broken(`the amount "${text}" is not an amount in BTC`);
+  return parseAmount(`${integer || '0'}${fraction && `.${fraction}`}btc`).value;
+}
+
+function checkPrefix(key: string, value: string): string {
+  if (!value.toLowerCase().startsWith(`${key}1`))
+    throw broken(`the parameter "${key}" requires an address that begins with ${key}1`);
+  return value;
+}
+
+const broken = (what: string): Failure =>
+  new Failure(
+    'usage',
+    `This bitcoin: URI cannot be used: ${what}. Ask for a new URI, or for the address.`,
+  );
+
+/** A Lightning Address `user@domain`, split at the `@`. */
+export interface LightningAddress {
+  readonly user: string;
+  readonly domain: string;
+  /** The complete address `user@domain` in lower case. */
+  readonly address: string;
+}
+
+const lnurlNoun = 'LNURL';
+const longestLnurl = 4096;
+
+/**
+ * Decodes a bech32 LNURL to its URL. The URL must begin with `https://`, or with `http://` if the
+ * host is an onion host or this machine. Throws Failure `usage`.
+ */
+export function decodeLnurl(text: string): string {
+  if (text.length > longestLnurl)
+    throw new Failure('usage', 'This is too long for an LNURL. Copy only the LNURL.');
+  if (!/^lnurl/i.test(text))
+    throw new Failure('usage', 'This is not an LNURL. LNURLs begin with LNURL1.');
+  const decoded = bech32.decodeUnsafe(normaliseBech32(text, lnurlNoun), false);
+  if (!decoded || decoded.prefix !== 'lnurl') throw changed(lnurlNoun, 'the checksum is wrong');
+  const bytes = bech32.fromWordsUnsafe(decoded.words);
+  const url = bytes && new TextDecoder().decode(bytes);
+  if (!url || !isServiceUrl(url)) {
+    throw new Failure(
+      'usage',
+      'This LNURL does not lead to an https address. Ask for a new LNURL.',
+    );
+  }
+  return url;
+}
+
+/** Encodes a URL as an LNURL, in upper case for QR codes. */
+export const encodeLnurl = (url: string): string =>
+  bech32.encode('lnurl', bech32.toWords(new TextEncoder().encode(url)), false).toUpperCase();
+
+/** Reads a Lightning Address (`user@domain`) in any letter case. Throws Failure `usage`. */
+export function parseLightningAddress(text: string): LightningAddress {
+  const address = text.toLowerCase();
+  const [user = '', domain = '', ...rest] = address.split('@');
+  const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+  const isUser = /^[a-z0-9][a-z0-9._+-]{0,63}$/.test(user);
+  const domainPattern = new RegExp(`^(?:${label}(?:\\.${label})+|localhost)(?::\\d{1,5})?$`);
+  const isDomain = domain.length <= 253 && domainPattern.test(domain);
+  const isAscii = /^[!-~]*$/.test(text);
+  if (!isAscii || !isUser || !isDomain || rest.length > 0) {
+    throw new Failure(
+      'usage',
+      `"${text.slice(0, 90)}" is not a Lightning Address. A Lightning Address looks like ` +
+        'name@example.com.',
+    );
+  }
+  return { user, domain, address };
+}
+
+/** The URL of a Lightning Address (LUD-16). */
+export const payUrl = ({ user, domain }: LightningAddress): string =>
+  `https://${domain}/.well-known/lnurlp/${user}`;
+
+/**
+ * Returns the URL of a Lightning Address or an LNURL, which is the same for every spelling of a
+ * destination. Returns a text that is neither a Lightning Address nor an LNURL unchanged.
+ */
+export function lnurlTarget(text: string): string {
+  const name = text.replace(/^lightning:/i, '');
+  try {
+    if (/^lnurl1/i.test(name)) return new URL(decodeLnurl(name)).href;
+    return name.includes('@') ? payUrl(parseLightningAddress(name)) : name;
+  } catch {
+    return name;
+  }
+}
+
+function isServiceUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  const needsNoCertificate = /(^|\.)(onion|localhost)$|^127(\.\d+){3}$|^\[::1\]$/.test(hostname);
+  return protocol === 'https:' || (protocol === 'http:' && needsNoCertificate);
+}
 
 /**
  * A `bitcoin:` URI with a valid address, a valid invoice, or both. The address and the invoice of a

@@ -1,7 +1,11 @@
 // Defines as data how the payment methods and rails differ, such as Lightning, LNURL, on-chain and
 // USDT payments.
 import type { Destination } from './destination.js';
-import { entryOf } from './unknown.js';
+import { entryOf } from './text.js';
+
+/** The network whose invoices and addresses svcpay accepts. */
+export const networks = ['mainnet', 'testnet', 'any'] as const;
+export type Network = (typeof networks)[number];
 
 /**
  * How soon a payment method settles. Lightning and swaps settle within seconds, payouts and TRON

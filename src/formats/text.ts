@@ -1,4 +1,6 @@
-// Small text helpers for counts in words, clipped quotes, column names and cells.
+// Small helpers for text (counts in words, clipped quotes, column names, misspelt words) and for
+// values of unknown type.
+import { closestMatch } from 'leven';
 
 /** Writes a count with its noun, such as `1 row` or `2 rows`. */
 export const counted = (count: number, noun: string): string =>
@@ -98,3 +100,65 @@ export const shortened = (text: string): string =>
   text.length <= longestWhole || text.includes(' ') || text.includes('@')
     ? text
     : `${text.slice(0, 4)}…${text.slice(-4)}`;
+
+/**
+ * Returns the most similar name: with the same letters in another order, within two edits of the
+ * word, or within one edit of a word of up to three letters. Letter case does not count as an edit.
+ */
+export function nearest(word: string, names: readonly string[]): string | undefined {
+  const lower = word.toLowerCase();
+  const match =
+    names.find((name) => letters(name) === letters(lower)) ??
+    closestMatch(
+      lower,
+      names.map((name) => name.toLowerCase()),
+      { maxDistance: word.length <= 3 ? 1 : 2 },
+    );
+  return names.find((name) => name.toLowerCase() === match?.toLowerCase());
+}
+
+const letters = (word: string): string => [...word.toLowerCase()].toSorted().join('');
+
+/** Returns the question that a message appends to a misspelt word, or an empty string. */
+export function didYouMean(word: string, names: readonly string[]): string {
+  const meant = nearest(word, names);
+  return meant === undefined ? '' : ` Did you mean ${meant}?`;
+}
+
+/** The message of any thrown value, including a value that is not an Error. */
+export const messageOf = (thrown: unknown): string =>
+  thrown instanceof Error ? thrown.message : String(thrown);
+
+export const errorOf = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error(String(thrown));
+
+/**
+ * Returns the code of a system or library error, such as `ENOENT`, or an empty string for an error
+ * without a code.
+ */
+export const codeOf = (thrown: unknown): string =>
+  thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
+
+export type Fields = Record<string, unknown>;
+
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Removes the byte order mark that some editors write at the start of a text. */
+export const withoutMark = (text: string): string => text.replace(/^\uFEFF/, '');
+
+/** Parses a text as JSON. Returns undefined if the text is not JSON. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(withoutMark(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Looks up an untrusted key among the table's own properties, and returns undefined for an unknown
+ * key.
+ */
+export const entryOf = <T>(table: Readonly<Record<string, T>>, word: string): T | undefined =>
+  Object.hasOwn(table, word) ? table[word] : undefined;

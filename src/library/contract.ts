@@ -7,7 +7,7 @@ import type { Failure } from '../formats/failure.js';
 import { option } from '../api/check-options.js';
 import type { Journal } from '../store/journal/handle.js';
 import type { PaymentStatus } from '../store/journal/payment.js';
-import { networks, type Network } from '../formats/address/network.js';
+import { networks, type Network } from '../formats/rails.js';
 import type { Limits } from '../store/profile/profiles.js';
 import type { Answer } from '../wallet/payment/contract.js';
 import type { Quote } from '../wallet/quote/quote.js';

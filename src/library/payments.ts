@@ -25,10 +25,10 @@ import { Failure, ifAvailable } from '../formats/failure.js';
 import { checkOptions } from '../api/check-options.js';
 import { isFinal } from '../formats/states.js';
 import { parseReference } from '../formats/reference.js';
-import { errorOf } from '../formats/unknown.js';
+import { errorOf } from '../formats/text.js';
 import { journalOf, ownName, type Opened } from '../store/journal/handle.js';
 import { decisive, mayHavePaid, status, type Payment } from '../store/journal/payment.js';
-import type { Network } from '../formats/address/network.js';
+import type { Network } from '../formats/rails.js';
 import { readLimits } from '../store/profile/profiles.js';
 import { noLimits } from '../wallet/limits/limits.js';
 import type {

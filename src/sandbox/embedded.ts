@@ -3,7 +3,7 @@
 // file of an embedded sandbox.
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { timerMs } from '../formats/duration.js';
+import { timerMs } from '../formats/calendar.js';
 import type { Incoming, Outgoing } from './http/routing.js';
 import { openService, type ServiceOptions } from './service.js';
 

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { timerMs } from '../formats/duration.js';
+import { timerMs } from '../formats/calendar.js';
 import { jsonAnswer, type Outgoing } from './http/routing.js';
 import { maxBodyLength } from './unspecified.js';
 import { isLoopback } from './wire/values.js';

@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as v from 'valibot';
-import { policies } from '../formats/policies.js';
-import { poll, type PollNext } from '../formats/poll.js';
+import { policies, poll, type PollNext } from '../formats/poll.js';
 import { openStore, type Store, writeAutoPay } from './storage/database.js';
 import { authenticate } from './http/auth.js';
 import { type DueAction, nextDue, readClock, runDueActions, schedule } from './world/schedule.js';

@@ -1,6 +1,6 @@
 // Formats instants for people, such as "4 minutes ago" for a recent instant, or date and time for
 // an older instant. Functions that need the current time receive it as `now`.
-import { describeDuration } from '../formats/duration.js';
+import { describeDuration } from '../formats/calendar.js';
 
 const day = 86_400_000;
 

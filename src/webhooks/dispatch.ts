@@ -2,8 +2,7 @@
 // of one transaction in order, and serves many transactions at once. Workers retry an event until
 // it is delivered or undeliverable, and then remove it from the backlog.
 import { setMaxListeners } from 'node:events';
-import { policies } from '../formats/policies.js';
-import { pauseAfter, type Policy } from '../formats/poll.js';
+import { policies, pauseAfter, type Policy } from '../formats/poll.js';
 import { eventLeaseMs, type EventStore, type StoredEvent } from '../store/events/event-store.js';
 import { createLease, createQueues, type LeaseOptions, type Queue } from './queues.js';
 

@@ -3,7 +3,7 @@
 // transaction, to detect duplicates, events out of order, and gaps.
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { isFields, jsonIn } from '../formats/unknown.js';
+import { isFields, jsonIn } from '../formats/text.js';
 import type {
   EarlierEvent,
   EventPlace,

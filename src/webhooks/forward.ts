@@ -1,8 +1,7 @@
 // Forwards an event to a target URL, with the bytes and the signature that the service sent.
 import { networkTransport } from '../api/network/network.js';
-import { basicAuth } from '../formats/text.js';
+import { basicAuth, messageOf } from '../formats/text.js';
 import { Failure } from '../formats/failure.js';
-import { messageOf } from '../formats/unknown.js';
 import type { StoredEvent } from '../store/events/event-store.js';
 import { longestAnswerMs, type Deliver, type Verdict } from './dispatch.js';
 import { eventIdOf } from './events.js';

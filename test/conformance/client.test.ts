@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { encodeTronAddress } from '../../src/formats/address/tron-address.js';
+import { encodeTronAddress } from '../../src/formats/address.js';
 import { quickTime, svcpay } from '../support/in-process.js';
 import { test as base, type Run } from '../support/svcpay.js';
 import { startStrictService, type Dialect, type StrictService } from './strict-service.js';

@@ -4,7 +4,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { encodeTronAddress } from '../../src/formats/address/tron-address.js';
+import { encodeTronAddress } from '../../src/formats/address.js';
 import {
   judgeCreateRequest,
   judgeEnvelope,

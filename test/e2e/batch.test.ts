@@ -3,7 +3,7 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { describe, expect } from 'vitest';
-import { encodeLnurl, parseLightningAddress, payUrl } from '../../src/formats/lnurl.js';
+import { encodeLnurl, parseLightningAddress, payUrl } from '../../src/formats/destination.js';
 import { batchFile, lightningRows, outcomes, paidReferences } from '../support/batch.js';
 import { svcpay, svcpayTty } from '../support/in-process.js';
 import { createRequests } from '../support/orders.js';

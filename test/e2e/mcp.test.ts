@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import { eras, startAgent, startAgentProcess } from '../support/agent.js';
 import { svcpay as inProcess } from '../support/in-process.js';
 import { svcpay, test, type Environment } from '../support/svcpay.js';
-import { encodeLnurl } from '../../src/formats/lnurl.js';
+import { encodeLnurl } from '../../src/formats/destination.js';
 
 const limit = (around: Environment) =>
   inProcess(

@@ -13,7 +13,7 @@ import { join, resolve } from 'node:path';
 import Database from 'libsql';
 import * as v from 'valibot';
 import { describe, expect } from 'vitest';
-import { codeOf } from '../../src/formats/unknown.js';
+import { codeOf } from '../../src/formats/text.js';
 import { lockTimeoutMs } from '../../src/store/files/sqlite-file.js';
 import { test, type Payment } from '../support/faults.js';
 import { svcpay } from '../support/in-process.js';

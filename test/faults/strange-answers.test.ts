@@ -2,7 +2,7 @@
 // code matches the outcome. To test more seeds, run FUZZ_SEED=1 FUZZ_RUNS=100000 npm run fuzz. If
 // the test fails, its message names the seed.
 import { expect } from 'vitest';
-import { encodeTronAddress } from '../../src/formats/address/tron-address.js';
+import { encodeTronAddress } from '../../src/formats/address.js';
 import { isObject, type Json, type Received } from '../conformance/strict-judge.js';
 import { countOf, firstSeed } from '../support/part.js';
 import { test, type Strict } from '../support/strict.js';

@@ -1,7 +1,7 @@
 // If an answer differs from its request, svcpay confirms nothing, reports no payment as paid and
 // trusts no amount in the answer.
 import { describe, expect } from 'vitest';
-import { encodeTronAddress } from '../../src/formats/address/tron-address.js';
+import { encodeTronAddress } from '../../src/formats/address.js';
 import type { Json } from '../conformance/strict-judge.js';
 import { quickTime } from '../support/in-process.js';
 import { lnurl, test } from '../support/strict.js';

@@ -3,7 +3,7 @@ import Big from 'big.js';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { formatBip21, parseBip21 } from '../../src/formats/bip21.js';
+import { formatBip21, parseBip21 } from '../../src/formats/destination.js';
 import { loadVectors } from '../support/vectors.js';
 import { refusal } from './support.js';
 

@@ -3,9 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { encodeInvoice } from '../../src/formats/bolt11/encode.js';
 import { describeDestination } from '../../src/formats/describe.js';
-import { detectDestination } from '../../src/formats/destination.js';
+import { detectDestination, encodeLnurl } from '../../src/formats/destination.js';
 import { Failure } from '../../src/formats/failure.js';
-import { encodeLnurl } from '../../src/formats/lnurl.js';
 import { refusal } from './support.js';
 
 const key = new Uint8Array(32).fill(3);

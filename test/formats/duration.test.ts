@@ -1,7 +1,7 @@
 // Tests the notations of durations on the command line and on screens.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { describeDuration, formatDuration, parseDuration } from '../../src/formats/duration.js';
+import { describeDuration, formatDuration, parseDuration } from '../../src/formats/calendar.js';
 import { refusal } from './support.js';
 
 describe('parseDuration', () => {

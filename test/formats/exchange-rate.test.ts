@@ -2,7 +2,7 @@
 // the service has.
 import { expect, test } from 'vitest';
 import type { Transaction } from '../../src/api/types.js';
-import { exchangeRate } from '../../src/formats/exchange-rate.js';
+import { exchangeRate } from '../../src/formats/amount.js';
 
 const quoted = (
   from: string,

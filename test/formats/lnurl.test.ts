@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { decodeLnurl, encodeLnurl, parseLightningAddress } from '../../src/formats/lnurl.js';
+import { decodeLnurl, encodeLnurl, parseLightningAddress } from '../../src/formats/destination.js';
 import { loadVectors } from '../support/vectors.js';
 import { refusal } from './support.js';
 

@@ -6,7 +6,7 @@ import { transformSync } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 import { parseAst } from 'vitest/node';
 import { detectDestination } from '../../src/formats/destination.js';
-import { isFields } from '../../src/formats/unknown.js';
+import { isFields } from '../../src/formats/text.js';
 
 const source = resolve(import.meta.dirname, '../../src');
 

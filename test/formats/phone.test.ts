@@ -1,6 +1,6 @@
 // Tests the parsing of phone numbers in international and national notation.
 import { describe, expect, test } from 'vitest';
-import { parseMobile, parsePhone } from '../../src/formats/phone.js';
+import { parseMobile, parsePhone } from '../../src/formats/country.js';
 import { findCountry } from '../../src/wallet/payout/methods.js';
 
 describe('parseMobile', () => {

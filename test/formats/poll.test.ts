@@ -1,7 +1,7 @@
 // Tests the poll loop, and how the pauses of its policies grow with the time waited.
 import { describe, expect, test } from 'vitest';
-import { policies } from '../../src/formats/policies.js';
 import {
+  policies,
   pauseAfter,
   poll,
   type PollNext,

@@ -2,8 +2,8 @@
 import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { timerMs } from '../../formats/duration.js';
-import { codeOf, entryOf } from '../../formats/unknown.js';
+import { timerMs } from '../../formats/calendar.js';
+import { codeOf, entryOf } from '../../formats/text.js';
 import {
   NetworkError,
   type HttpRequest,

@@ -1,5 +1,5 @@
 // The network transport, which uses undici for direct requests and for requests through a proxy.
-import { timerMs } from '../../formats/duration.js';
+import { timerMs } from '../../formats/calendar.js';
 import { NetworkError, type HttpResponse } from '../transport.js';
 import { checkTls, mayBeProxied, proxyOf, openConnections } from './connections.js';
 import type { Dispatchers } from './dispatchers.js';

@@ -1,7 +1,7 @@
 // Reads the responses other than transactions: token, wallets, addresses, webhooks, institutions
 // and rates.
 import type { WireNumber } from '../../formats/amount.js';
-import { isFields, jsonIn, type Fields } from '../../formats/unknown.js';
+import { isFields, jsonIn, type Fields } from '../../formats/text.js';
 import type * as types from '../types.js';
 import {
   currency,

@@ -4,8 +4,7 @@
 import type { Big } from 'big.js';
 import { readDecimal, type WireNumber } from '../../formats/amount.js';
 import type { MisreadField } from '../types.js';
-import { clip } from '../../formats/text.js';
-import { isFields, type Fields } from '../../formats/unknown.js';
+import { clip, isFields, type Fields } from '../../formats/text.js';
 
 /** Called with a description of an unrecognized optional field. */
 export type OnUnrecognized = (words: string) => void;

@@ -1,6 +1,6 @@
 // Reads single transactions and pages of transactions, even if the service omits some of their
 // fields.
-import { isFields, type Fields } from '../../formats/unknown.js';
+import { isFields, type Fields } from '../../formats/text.js';
 import {
   misread,
   type Identity,

@@ -16,9 +16,8 @@ import { NoAnswer, ServiceError } from '../errors.js';
 import type { ClientOptions } from '../options.js';
 import { readToken } from '../reading/objects.js';
 import type { Credentials, Token } from '../types.js';
-import { policies } from '../../formats/policies.js';
-import { poll, type PollNext } from '../../formats/poll.js';
-import { messageOf } from '../../formats/unknown.js';
+import { policies, poll, type PollNext } from '../../formats/poll.js';
+import { messageOf } from '../../formats/text.js';
 import { interrupted, unlessInterrupted } from './retry.js';
 
 export const tokenPath = '/api/v2/authentication/token-signature';

@@ -1,8 +1,7 @@
 // Repeats failed requests that changed nothing, after a pause. Delays requests according to the
 // rate limit that the service reports.
 import { Failure } from '../../formats/failure.js';
-import { policies } from '../../formats/policies.js';
-import { pauseAfter, poll, type PollNext } from '../../formats/poll.js';
+import { policies, pauseAfter, poll, type PollNext } from '../../formats/poll.js';
 import { isReadable, isSuccess, resetMs, waitAskedFor, type Answer } from '../answer.js';
 import { decimal } from '../reading/readers.js';
 import type { Call, CallLimits, Step } from './call.js';

@@ -14,7 +14,7 @@ import { defineCommand } from '../define.js';
 import { flag, verbatim, word } from '../values.js';
 import { eachRow, type Page, pageSize } from '../../api/pages.js';
 import { count, Misread, rowsOf, text } from '../../api/reading/readers.js';
-import { isFields, messageOf, withoutMark } from '../../formats/unknown.js';
+import { isFields, messageOf, withoutMark } from '../../formats/text.js';
 import { readGivenFile, readStdin } from '../stdin.js';
 
 const accountPlaceholder = '{accountId}';

@@ -4,7 +4,7 @@ import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { stringify } from 'csv-stringify/sync';
 import Big from 'big.js';
 import { Failure } from '../../formats/failure.js';
-import { codeOf, messageOf } from '../../formats/unknown.js';
+import { codeOf, messageOf } from '../../formats/text.js';
 import { resultFields } from '../../terminal/cards/batch-progress.js';
 import type { BatchLine } from '../../terminal/cards/batch-view.js';
 import { csvCell } from '../../terminal/rows/list.js';

@@ -1,11 +1,10 @@
 // Defines the settings of a profile that commands can read and change by name, none of which is a
 // secret.
-import { didYouMean } from '../../formats/nearest.js';
+import { didYouMean, clip } from '../../formats/text.js';
 import { parseBaseUrl } from '../../api/base-url.js';
 import { isFiat } from '../../formats/amount.js';
-import { parseCountryCode } from '../../formats/country.js';
+import { parseCountryCode, parsePhone } from '../../formats/country.js';
 import { Failure } from '../../formats/failure.js';
-import { parsePhone } from '../../formats/phone.js';
 import { databaseIdVariable, databaseVariable } from '../../store/database/address.js';
 import {
   checkHeader,
@@ -14,14 +13,13 @@ import {
   readNetwork,
   type Settings,
 } from '../../store/profile/settings.js';
-import { networks } from '../../formats/address/network.js';
+import { networks } from '../../formats/rails.js';
 import type { KycCodes, Profile } from '../../store/profile/profiles.js';
 import type { SecretStore } from '../../store/profile/secrets.js';
 import { parseLine } from '../../wallet/payout/order.js';
 import type { Globals } from '../globals.js';
 import { partyTypes } from '../payout/payout-options.js';
 import { choice } from '../values.js';
-import { clip } from '../../formats/text.js';
 
 export interface ConfigKey {
   readonly name: string;

@@ -7,7 +7,7 @@ import { argv, platform, versions } from 'node:process';
 import { isLoopback, parseBaseUrl } from '../../api/base-url.js';
 import { mayBeProxied, proxyOf, takesAnyCertificate } from '../../api/network/connections.js';
 import { NetworkError } from '../../api/transport.js';
-import { describeDuration } from '../../formats/duration.js';
+import { describeDuration } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
 import { status } from '../../store/journal/payment.js';

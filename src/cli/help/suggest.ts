@@ -1,8 +1,7 @@
 // Refuses an unknown command, and suggests the most similar name.
 import { Failure } from '../../formats/failure.js';
-import { nearest } from '../../formats/nearest.js';
+import { nearest, clip } from '../../formats/text.js';
 import { isNamed, type Branch } from '../define.js';
-import { clip } from '../../formats/text.js';
 
 /** Whether a word is similar to the name of a command in a command group. */
 export const isNearMiss = (word: string, { branches = [] }: Branch): boolean =>

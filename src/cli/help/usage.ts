@@ -1,8 +1,7 @@
 // Describes what is wrong with a command line, in one message for all its words.
 import type { Command as Commander, CommanderError, Option } from 'commander';
 import { Failure } from '../../formats/failure.js';
-import { didYouMean } from '../../formats/nearest.js';
-import { counted } from '../../formats/text.js';
+import { didYouMean, counted } from '../../formats/text.js';
 import type { CommandLine } from '../command-line.js';
 import type { Command } from '../define.js';
 import { globalOptions } from '../globals.js';

@@ -2,7 +2,7 @@
 import { parseBaseUrl } from '../../api/base-url.js';
 import type { Token } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { networks } from '../../formats/address/network.js';
+import { networks } from '../../formats/rails.js';
 import { changeProfile, type Profile } from '../../store/profile/profiles.js';
 import { embeddedUrl, fromEnvironment } from '../../store/profile/settings.js';
 import { credentialName, openTokens } from '../../store/profile/secrets.js';

@@ -3,7 +3,7 @@ import { Readable, Writable } from 'node:stream';
 import { formatAmount } from '../../formats/amount.js';
 import { Failure, isUnknown } from '../../formats/failure.js';
 import { hasLapsed } from '../../formats/states.js';
-import { isFields, jsonIn, messageOf } from '../../formats/unknown.js';
+import { isFields, jsonIn, messageOf } from '../../formats/text.js';
 import { status } from '../../store/journal/payment.js';
 import { toJson } from '../../terminal/rows/json.js';
 import { checkBudget } from '../../wallet/limits/budgets.js';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { Failure } from '../../formats/failure.js';
-import { codeOf } from '../../formats/unknown.js';
+import { codeOf } from '../../formats/text.js';
 
 /** Resolves when the server or the signal has closed the connection. */
 export async function passThrough(

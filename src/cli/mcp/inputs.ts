@@ -2,9 +2,7 @@
 // the command's own readers.
 import { parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { clip } from '../../formats/text.js';
-import { nearest } from '../../formats/nearest.js';
-import { isFields } from '../../formats/unknown.js';
+import { clip, nearest, isFields } from '../../formats/text.js';
 import type { Command } from '../define.js';
 import {
   valueSchema,

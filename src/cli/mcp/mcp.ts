@@ -1,7 +1,7 @@
 // Serves the wallet over the Model Context Protocol on stdio. Agents can read and, if a person
 // allows payments, pay.
 import { Failure } from '../../formats/failure.js';
-import { messageOf } from '../../formats/unknown.js';
+import { messageOf } from '../../formats/text.js';
 import { toJson } from '../../terminal/rows/json.js';
 import type { Context } from '../context.js';
 import { defineCommand, type Branch, type Command } from '../define.js';

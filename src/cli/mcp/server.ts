@@ -11,7 +11,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { Readable, Writable } from 'node:stream';
-import { isFields, jsonIn } from '../../formats/unknown.js';
+import { isFields, jsonIn } from '../../formats/text.js';
 import { fieldAt } from '../../terminal/rows/view.js';
 import { toJson } from '../../terminal/rows/json.js';
 import type { Call, Result, Tool } from './call.js';

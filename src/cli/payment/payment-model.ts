@@ -2,7 +2,7 @@
 // the reducer returns the changed model and what to draw.
 import type { Transaction } from '../../api/types.js';
 import { amountWithSats, formatAmount, type Money, moneyFromWire } from '../../formats/amount.js';
-import { describeDuration } from '../../formats/duration.js';
+import { describeDuration } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { type CardDetail } from '../../terminal/cards/card.js';
 import { rateText, type QuoteCard } from '../../terminal/cards/quote-card.js';

@@ -1,7 +1,7 @@
 // Shows a payment on the screen: quote card, question with countdown, live line, result.
 import type { Transaction } from '../../api/types.js';
 import { formatAmount } from '../../formats/amount.js';
-import { formatDuration } from '../../formats/duration.js';
+import { formatDuration } from '../../formats/calendar.js';
 import { isQuoted } from '../../formats/states.js';
 import { quoteCard } from '../../terminal/cards/quote-card.js';
 import {

@@ -1,7 +1,7 @@
 // Runs a `send` command, from its arguments to the payment.
 import type { Transaction } from '../../api/types.js';
 import { railProperties, type Rail, railTo } from '../../formats/rails.js';
-import { didYouMean } from '../../formats/nearest.js';
+import { didYouMean } from '../../formats/text.js';
 import { Failure } from '../../formats/failure.js';
 import { savedName, type Contact } from '../../store/profile/profiles.js';
 import {

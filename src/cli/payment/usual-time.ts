@@ -1,7 +1,7 @@
 // Describes how long payments by a method usually take, from this home's payments by the method. A
 // home without such payments uses the properties of the method.
 import type { Transaction } from '../../api/types.js';
-import { roughDuration } from '../../formats/duration.js';
+import { roughDuration } from '../../formats/calendar.js';
 import { methodProperties } from '../../formats/rails.js';
 import type { Payment } from '../../store/journal/payment.js';
 import { usualMs } from '../../wallet/history/earlier-payments.js';

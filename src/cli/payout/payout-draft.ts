@@ -28,8 +28,7 @@ import {
   type DestinationFlags,
   type PayoutAnswers,
 } from './payout-options.js';
-import { clip } from '../../formats/text.js';
-import { entryOf } from '../../formats/unknown.js';
+import { clip, entryOf } from '../../formats/text.js';
 
 /**
  * The person's answers to the questions of a payout. An answer is undefined if svcpay does not know

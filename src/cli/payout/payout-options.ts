@@ -1,6 +1,5 @@
 // Defines the flags of a payout, one for each answer.
-import { countryCodes, parseCountryCode } from '../../formats/country.js';
-import { parsePhone } from '../../formats/phone.js';
+import { countryCodes, parseCountryCode, parsePhone } from '../../formats/country.js';
 import { highestCode, parseLine } from '../../wallet/payout/order.js';
 import {
   findCountry,

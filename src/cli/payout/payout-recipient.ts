@@ -1,7 +1,6 @@
 // Asks the questions of the payout wizard about the recipient.
 import type { Institution } from '../../api/types.js';
-import { countryCodes, countryName } from '../../formats/country.js';
-import { parsePhone } from '../../formats/phone.js';
+import { countryCodes, countryName, parsePhone } from '../../formats/country.js';
 import { back, type Ask, type Back, type Choice } from '../../terminal/ask/ask.js';
 import { stepFor, taking, type Step } from '../../terminal/ask/wizard.js';
 import { institutionsFor } from '../../wallet/payout/institutions.js';

@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { formatAmounts } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { jsonIn } from '../../formats/unknown.js';
+import { jsonIn } from '../../formats/text.js';
 import { checkOutbox, readOutbox, readResult, writeProposal } from '../../store/files/outbox.js';
 import { commandLine } from '../../terminal/next-step.js';
 import { sentenceView } from '../../terminal/views/object-view.js';

@@ -1,7 +1,6 @@
 // Shows a permanent deposit address with its QR code. Specification: endpoints 3, 4 and 5.
-import { formatBip21 } from '../../formats/bip21.js';
+import { formatBip21, encodeLnurl, payUrl } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
-import { encodeLnurl, payUrl } from '../../formats/lnurl.js';
 import { depositView, type Deposit, depositFields } from '../../terminal/cards/invoice-card.js';
 import {
   checkedBitcoinDeposit,

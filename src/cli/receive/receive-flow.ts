@@ -9,7 +9,7 @@ import {
   moneyFromWire,
   parseAmount,
 } from '../../formats/amount.js';
-import { describeDuration, formatDuration } from '../../formats/duration.js';
+import { describeDuration, formatDuration } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
 import type { Back } from '../../terminal/ask/ask.js';

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { parseBaseUrl } from '../../api/base-url.js';
 import { NetworkError, type Transport } from '../../api/transport.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
-import { jsonIn } from '../../formats/unknown.js';
+import { jsonIn } from '../../formats/text.js';
 import { embeddedUrl, type Settings } from '../../store/profile/settings.js';
 import type { Deps } from '../define.js';
 

@@ -2,7 +2,7 @@
 // handler.
 import { NetworkError, type Transport } from '../../api/transport.js';
 import type { Credentials } from '../../api/types.js';
-import { timerMs } from '../../formats/duration.js';
+import { timerMs } from '../../formats/calendar.js';
 import { openSandbox, type EmbeddedSandbox } from '../../sandbox/embedded.js';
 import { sandboxFile, type Home } from '../../store/files/home.js';
 import { openSqlite } from '../../store/files/sqlite-file.js';

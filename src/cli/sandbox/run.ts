@@ -2,7 +2,7 @@
 // the address and the credentials of the sandbox.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { codeOf } from '../../formats/unknown.js';
+import { codeOf } from '../../formats/text.js';
 import { Failure } from '../../formats/failure.js';
 import { startServer } from '../../sandbox/server.js';
 import type { Process } from '../process.js';

@@ -1,7 +1,7 @@
 // Shared code of the commands that run a sandbox server: the server's options, and the wait for the
 // end of the command.
 import { Failure } from '../../formats/failure.js';
-import { parseDuration } from '../../formats/duration.js';
+import { parseDuration } from '../../formats/calendar.js';
 import { seeds } from '../../sandbox/control/seed.js';
 import { webhookEvents, webhookMethods } from '../../sandbox/deliveries/webhooks.js';
 import type { ServiceOptions } from '../../sandbox/service.js';

@@ -12,8 +12,7 @@ import {
   spanOf,
 } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
-import { counted } from '../../formats/text.js';
-import { messageOf } from '../../formats/unknown.js';
+import { counted, messageOf } from '../../formats/text.js';
 import type { BookRecords, Close } from '../../store/journal/records.js';
 import { openBookRows } from '../../wallet/books/book-rows.js';
 import { type Books, gather } from '../../wallet/books/gather.js';

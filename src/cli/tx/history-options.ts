@@ -12,8 +12,7 @@ import {
 } from '../../formats/calendar.js';
 import { methodNames, methodProperties } from '../../formats/rails.js';
 import { knownStates } from '../../formats/states.js';
-import { didYouMean } from '../../formats/nearest.js';
-import { entryOf } from '../../formats/unknown.js';
+import { didYouMean, entryOf } from '../../formats/text.js';
 import { endTime } from '../../wallet/payment/find.js';
 import { choice, word, type ValuesOf } from '../values.js';
 

@@ -1,5 +1,5 @@
 // Lists the unfinished payments of this home with their current state.
-import { describeDuration } from '../../formats/duration.js';
+import { describeDuration } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { processOf } from '../../store/journal/owner.js';
 import { needsAnswer } from '../../store/journal/payment.js';

@@ -2,7 +2,7 @@
 import type { Key } from 'node:readline';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { messageOf } from '../../formats/unknown.js';
+import { messageOf } from '../../formats/text.js';
 import type { Instruction } from '../../wallet/instruction/instruction.js';
 import { inWords } from '../../wallet/instruction/words.js';
 import { repeatable } from '../../wallet/history/earlier-payments.js';

@@ -4,11 +4,10 @@ import type { Key } from 'node:readline';
 import Big from 'big.js';
 import type { ListedTransaction, Transaction, Wallet } from '../../api/types.js';
 import { formatAmount, fromWire, money } from '../../formats/amount.js';
-import { formatDuration } from '../../formats/duration.js';
+import { formatDuration } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
-import { messageOf } from '../../formats/unknown.js';
-import { policies } from '../../formats/policies.js';
-import { poll, type PollNext, type PollTurn } from '../../formats/poll.js';
+import { messageOf } from '../../formats/text.js';
+import { policies, poll, type PollNext, type PollTurn } from '../../formats/poll.js';
 import { eventsFile } from '../../store/files/home.js';
 import { receipt } from '../../terminal/cards/receipt.js';
 import {

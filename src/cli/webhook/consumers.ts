@@ -1,7 +1,7 @@
 // Lists, renames and removes the consumers of the inbox. A consumer is a name under which events
 // wait for a target of `webhook listen`.
 import { Failure } from '../../formats/failure.js';
-import { formatDuration } from '../../formats/duration.js';
+import { formatDuration } from '../../formats/calendar.js';
 import { counted } from '../../formats/text.js';
 import { isFormer, type Consumer, type EventStore } from '../../store/events/event-store.js';
 import type { ListView } from '../../terminal/rows/view.js';

@@ -1,8 +1,7 @@
 // Prints the reports of `webhook listen` on stderr, and combines frequent reports.
 import type { StoredEvent } from '../../store/events/event-store.js';
 import type { Context } from '../context.js';
-import { counted } from '../../formats/text.js';
-import { messageOf } from '../../formats/unknown.js';
+import { counted, messageOf } from '../../formats/text.js';
 import type { Answer } from '../../webhooks/listen.js';
 
 const quietMs = 5_000;

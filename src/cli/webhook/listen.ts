@@ -3,7 +3,7 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import type { Transaction } from '../../api/types.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
-import { messageOf } from '../../formats/unknown.js';
+import { messageOf } from '../../formats/text.js';
 import { openFolder, receiverFile } from '../../store/files/home.js';
 import { checkHeader } from '../../store/profile/settings.js';
 import type { EventStore, StoredEvent } from '../../store/events/event-store.js';

@@ -1,6 +1,6 @@
 // The refusal of an address at which a server cannot listen.
 import { Failure } from '../../formats/failure.js';
-import { codeOf } from '../../formats/unknown.js';
+import { codeOf } from '../../formats/text.js';
 
 /** @param command the command with the option that chooses the port */
 export function portFailure(error: unknown, host: string, port: number, command: string): unknown {

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
-import { jsonIn } from '../../formats/unknown.js';
+import { jsonIn } from '../../formats/text.js';
 import { receiverFile, type Home } from '../../store/files/home.js';
 import type { EventStore, StoredEvent } from '../../store/events/event-store.js';
 import { eventStream, type EventRow, eventFields } from '../../terminal/views/webhook-view.js';

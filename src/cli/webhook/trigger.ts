@@ -1,7 +1,7 @@
 // Triggers a webhook event, which the sandbox delivers or which svcpay signs and sends itself.
 import { Failure } from '../../formats/failure.js';
 import { deliveryAnswer, fieldNames } from '../../formats/sandbox/answers.js';
-import { messageOf } from '../../formats/unknown.js';
+import { messageOf } from '../../formats/text.js';
 import { transactionStates } from '../../formats/states.js';
 import type { RecordView } from '../../terminal/rows/view.js';
 import { sentenceView } from '../../terminal/views/object-view.js';

@@ -1,8 +1,14 @@
 // Decodes BOLT11 Lightning invoices, and verifies the signature and everything else that BOLT11
 // requires.
 import { bech32, hex } from '@scure/base';
-import { encodeBase58Address, encodeSegwitAddress } from '../address/bitcoin-address.js';
-import { changed, normaliseBech32 } from '../address/encodings.js';
+import {
+  encodeBase58Address,
+  encodeSegwitAddress,
+  changed,
+  normaliseBech32,
+  findNetwork,
+  type BitcoinNetwork,
+} from '../address.js';
 import { Failure } from '../failure.js';
 import {
   bytesOf,
@@ -21,7 +27,6 @@ import {
   signatureWords,
   signerOf,
 } from './parts.js';
-import { findNetwork, type BitcoinNetwork } from '../address/network.js';
 
 /** A BOLT11 invoice that has passed every check. */
 export interface Invoice {

@@ -3,7 +3,7 @@ import { bech32, hex } from '@scure/base';
 import { defaultCltvExpiry } from './decode.js';
 import { joinField, wordsOfNumber, sealInvoice } from './parts.js';
 import { Failure } from '../failure.js';
-import { prefixes, type BitcoinNetwork } from '../address/network.js';
+import { prefixes, type BitcoinNetwork } from '../address.js';
 
 /**
  * The fields of a new invoice, with the same units and notations as in `Invoice`. Set either a

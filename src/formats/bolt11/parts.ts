@@ -4,7 +4,7 @@ import { bech32, hex } from '@scure/base';
 import { Failure } from '../failure.js';
 import { createHmac } from 'node:crypto';
 import { etc, hashes, Point, recoverPublicKey, sign, Signature, verify } from '@noble/secp256k1';
-import { sha256 } from '../address/encodings.js';
+import { sha256 } from '../address.js';
 
 /** The numbers of the field types, by the letter that BOLT11 gives each type. */
 export const fieldTypes = {

@@ -2,8 +2,7 @@
 import { rootCertificates } from 'node:tls';
 import request from 'undici/lib/api/api-request.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
-import { basicAuth } from '../../formats/text.js';
-import { messageOf } from '../../formats/unknown.js';
+import { basicAuth, messageOf } from '../../formats/text.js';
 
 export interface PostRequest {
   readonly method: 'POST' | 'PUT';

@@ -13,7 +13,7 @@ import { badRequest } from '../wire/refusal.js';
 import { schedule } from '../world/schedule.js';
 import { requireTransaction, type Transaction } from '../service/transactions.js';
 import { durations } from '../unspecified.js';
-import { formatBip21 } from '../../formats/bip21.js';
+import { formatBip21 } from '../../formats/destination.js';
 import {
   broadcast,
   type Chain,

@@ -27,8 +27,7 @@ import { amountOn, type Kind, requestedAmount, requiredDetail } from './kind.js'
 import { invoicePayer, payReceive, sendOn } from './receives.js';
 import { sending } from './sending.js';
 import { findAccount } from '../world/accounts.js';
-import { parseBitcoinAddress } from '../../formats/address/bitcoin-address.js';
-import { parseTronAddress, tronUsdtContract } from '../../formats/address/tron-address.js';
+import { parseBitcoinAddress, parseTronAddress, tronUsdtContract } from '../../formats/address.js';
 
 /** The data that a Lightning send stores in `extra` about the invoice that it pays. */
 const payment = v.object({

@@ -3,10 +3,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'libsql';
 import * as v from 'valibot';
-import { policies } from '../../formats/policies.js';
-import { poll, type PollNext } from '../../formats/poll.js';
-import { columnOf, fieldOf } from '../../formats/text.js';
-import { codeOf } from '../../formats/unknown.js';
+import { policies, poll, type PollNext } from '../../formats/poll.js';
+import { columnOf, fieldOf, codeOf } from '../../formats/text.js';
 import { type OpenFile, sandboxFileIn, sandboxSteps } from './schema.js';
 import { durations } from '../unspecified.js';
 

@@ -9,7 +9,7 @@ import type { State } from '../wire/states.js';
 import { createHash } from 'node:crypto';
 import type Big from 'big.js';
 import { formatAmount, formatSats } from '../../formats/amount.js';
-import { formatDuration } from '../../formats/duration.js';
+import { formatDuration } from '../../formats/calendar.js';
 import { escapeHtml } from '../../formats/text.js';
 import { encodeQr, svgOf } from '../../formats/qr/qr-code.js';
 

@@ -3,7 +3,7 @@ import { isIPv4 } from 'node:net';
 import Big from 'big.js';
 import * as v from 'valibot';
 import { decimalsOf, money, parseAmount } from '../../formats/amount.js';
-import { parseDuration } from '../../formats/duration.js';
+import { parseDuration } from '../../formats/calendar.js';
 import { badRequest, orRefuse } from './refusal.js';
 import { maxAmountUnits, unitsPerDollar } from '../unspecified.js';
 

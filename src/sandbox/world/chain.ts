@@ -8,9 +8,7 @@ import { schedule } from './schedule.js';
 import { blockTimes, confirmationsNeeded } from '../unspecified.js';
 import { createHmac } from 'node:crypto';
 import * as v from 'valibot';
-import { encodeSegwitAddress } from '../../formats/address/bitcoin-address.js';
-import { encodeEvmAddress } from '../../formats/address/evm-address.js';
-import { encodeTronAddress } from '../../formats/address/tron-address.js';
+import { encodeSegwitAddress, encodeEvmAddress, encodeTronAddress } from '../../formats/address.js';
 
 export type Chain = Transfer['chain'];
 

@@ -2,7 +2,7 @@
 // number of times that the fault was applied.
 import { Big } from 'big.js';
 import * as v from 'valibot';
-import { parseDuration } from '../../formats/duration.js';
+import { parseDuration } from '../../formats/calendar.js';
 import type { Fault } from '../../formats/sandbox/answers.js';
 import type { Store } from '../storage/database.js';
 import { readJson, writeJson } from '../wire/json.js';

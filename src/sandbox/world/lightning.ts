@@ -8,7 +8,7 @@ import { msatOf } from '../../formats/amount.js';
 import { encodeInvoice } from '../../formats/bolt11/encode.js';
 import { type Context, randomHex, sha256Hex } from './context.js';
 import { requireSetting, type Store, writeSetting } from '../storage/database.js';
-import { decodeLnurl, parseLightningAddress } from '../../formats/lnurl.js';
+import { decodeLnurl, parseLightningAddress } from '../../formats/destination.js';
 import { findAccount } from './accounts.js';
 import { badRequest, orRefuse } from '../wire/refusal.js';
 import { unknownLnurlUser } from '../unspecified.js';

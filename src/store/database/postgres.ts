@@ -5,13 +5,12 @@ import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { Failure, type FailureDetails, type FailureKind } from '../../formats/failure.js';
-import { longestDatabaseWaitMs, policies } from '../../formats/policies.js';
-import { poll, type PollNext } from '../../formats/poll.js';
+import { longestDatabaseWaitMs, policies, poll, type PollNext } from '../../formats/poll.js';
 import { notAnAddress, strictTls, withoutPassword } from './address.js';
 import { answerMs, transactionOn } from './postgres-transaction.js';
 import type { Sql, SqlDatabase, TransactionOptions } from './sql.js';
 import * as v from 'valibot';
-import { codeOf, messageOf } from '../../formats/unknown.js';
+import { codeOf, messageOf } from '../../formats/text.js';
 
 export interface PostgresOptions {
   /**

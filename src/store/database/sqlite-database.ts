@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type Database from 'libsql';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
-import { codeOf } from '../../formats/unknown.js';
+import { codeOf } from '../../formats/text.js';
 import {
   Damage,
   inMemory,

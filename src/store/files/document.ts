@@ -6,7 +6,7 @@ import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
-import { isFields, messageOf, withoutMark, type Fields } from '../../formats/unknown.js';
+import { isFields, messageOf, withoutMark, type Fields } from '../../formats/text.js';
 import { isThere, openFolder } from './home.js';
 
 export interface Document<T> {

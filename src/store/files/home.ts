@@ -11,7 +11,7 @@ import {
 import { dirname, isAbsolute, join } from 'node:path';
 import envPaths from 'env-paths';
 import { Failure } from '../../formats/failure.js';
-import { codeOf } from '../../formats/unknown.js';
+import { codeOf } from '../../formats/text.js';
 
 export interface Home {
   readonly config: string;

@@ -1,7 +1,7 @@
 // Caches of data from the service: transaction ids for resolving shortened ids, page sizes, and
 // wallets and institutions for completion.
 import * as v from 'valibot';
-import type { Fields } from '../../formats/unknown.js';
+import type { Fields } from '../../formats/text.js';
 import { openDocument } from './document.js';
 import type { Home } from './home.js';
 

@@ -14,7 +14,7 @@ import { pathToFileURL } from 'node:url';
 import Database from 'libsql';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
-import { codeOf, messageOf } from '../../formats/unknown.js';
+import { codeOf, messageOf } from '../../formats/text.js';
 import { createPrivate, isThere, openFolder } from './home.js';
 
 export interface SqliteFile {

@@ -1,7 +1,7 @@
 // Identifies this process in the journal's claims, and detects whether another process is running.
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
-import { codeOf } from '../../formats/unknown.js';
+import { codeOf } from '../../formats/text.js';
 import type { Actor } from './steps.js';
 
 /**

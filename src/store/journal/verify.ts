@@ -1,7 +1,7 @@
 // Compares stored payments with the ends of their trails, page by page, whatever the length of the
 // history.
 import * as v from 'valibot';
-import { messageOf } from '../../formats/unknown.js';
+import { messageOf } from '../../formats/text.js';
 import { placeholders, rowOf, type SqlDatabase } from '../database/sql.js';
 import type { CheckedPayment } from './journal.js';
 import { outcomeOf, type Payment } from './payment.js';

@@ -1,13 +1,11 @@
 // Profiles (service, account, network), stored in config.json without secrets.
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { didYouMean } from '../../formats/nearest.js';
-import { networks } from '../../formats/address/network.js';
+import { didYouMean, isFields, clip, folded } from '../../formats/text.js';
+import { networks } from '../../formats/rails.js';
 import { isCurrency } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { isFields } from '../../formats/unknown.js';
 import { openDocument, type Document } from '../files/document.js';
-import { clip, folded } from '../../formats/text.js';
 
 /** The recipient or the sender of a payout, with fields of the specification's `kyc` object. */
 const partySchema = v.object({

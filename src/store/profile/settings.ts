@@ -9,7 +9,7 @@ import {
   withPassword,
   withRootCertificate,
 } from '../database/address.js';
-import { networks, type Network } from '../../formats/address/network.js';
+import { networks, type Network } from '../../formats/rails.js';
 import { defaultProfile, type Config, type Profile } from './profiles.js';
 import type { SecretStore } from './secrets.js';
 

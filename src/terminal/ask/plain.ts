@@ -1,6 +1,6 @@
 // Asks questions without escape sequences (`TERM=dumb`): svcpay writes a line, then reads a line.
 import { Failure } from '../../formats/failure.js';
-import { formatDuration } from '../../formats/duration.js';
+import { formatDuration } from '../../formats/calendar.js';
 import { asciiGlyphs, sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
 import { wrap } from '../layout.js';

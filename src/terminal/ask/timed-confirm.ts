@@ -9,7 +9,7 @@ import {
   usePrefix,
   useState,
 } from '@inquirer/core';
-import { formatDuration } from '../../formats/duration.js';
+import { formatDuration } from '../../formats/calendar.js';
 import type { LiveOptions } from '../live.js';
 import type { promptTheme } from './theme.js';
 

@@ -1,7 +1,7 @@
 // Shows a running batch: its progress, its finished rows and its result.
 import { formatAmount, money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
-import { describeDuration } from '../../formats/duration.js';
+import { describeDuration } from '../../formats/calendar.js';
 import { detailLines, heading } from './card.js';
 import { sideBySide } from '../layout.js';
 import type { Canvas } from '../terminal.js';

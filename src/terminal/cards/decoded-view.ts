@@ -1,6 +1,6 @@
 // Shows a destination decoded offline: a card for people, a column per field for scripts.
 import { btcFromMsat, formatAmount, formatSats, money } from '../../formats/amount.js';
-import type { BitcoinAddress } from '../../formats/address/bitcoin-address.js';
+import type { BitcoinAddress } from '../../formats/address.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import type { describeDestination } from '../../formats/describe.js';
 import type { Bip21Destination, Destination } from '../../formats/destination.js';

@@ -1,7 +1,7 @@
 // Draws the card of a quote: description, received amount, cost and remaining balance.
 import type { Big } from 'big.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
-import { describeDuration } from '../../formats/duration.js';
+import { describeDuration } from '../../formats/calendar.js';
 import { detailLines, moneyLines, worthText, type CardDetail, type MoneyLine } from './card.js';
 import type { Canvas } from '../terminal.js';
 import { wrap } from '../layout.js';

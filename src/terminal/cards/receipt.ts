@@ -1,5 +1,5 @@
 // Shows a transaction as a receipt: progress with times, amounts, both sides, fees and notes.
-import { ownReference } from '../../formats/text.js';
+import { ownReference, entryOf } from '../../formats/text.js';
 import {
   fixed,
   formatAmount,
@@ -7,12 +7,11 @@ import {
   moneyFromWire,
   type Money,
   type WireNumber,
+  exchangeRate,
 } from '../../formats/amount.js';
-import { formatDuration } from '../../formats/duration.js';
-import { exchangeRate } from '../../formats/exchange-rate.js';
+import { formatDuration } from '../../formats/calendar.js';
 import { methodProperties } from '../../formats/rails.js';
 import { hasLapsed, isFinal, isRetriable, movedNothing } from '../../formats/states.js';
-import { entryOf } from '../../formats/unknown.js';
 import type { Transaction } from '../../api/types.js';
 import {
   detailLines,

@@ -1,7 +1,7 @@
 // Draws the progress of a transaction in steps, such as ✓ quoted ── ✓ confirmed ── ● sent ── ○
 // settled, and a final line with the outcome.
 import type { ListedTransaction } from '../../api/types.js';
-import { roughDuration } from '../../formats/duration.js';
+import { roughDuration } from '../../formats/calendar.js';
 import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
 import { sideBySide, widthOf, wrap } from '../layout.js';
 import type { Canvas } from '../terminal.js';

@@ -5,7 +5,7 @@ import { detailLines, type CardDetail } from '../cards/card.js';
 import { oneLine } from '../layout.js';
 import { sanitize } from '../sanitize.js';
 import { dateTime } from '../time.js';
-import { entryOf } from '../../formats/unknown.js';
+import { entryOf } from '../../formats/text.js';
 
 /**
  * Returns the view of an object with the given fields. `quiet` is the single value that `-q`

@@ -13,7 +13,7 @@ import {
 import { transactionFields } from '../../api/reading/transaction.js';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { money, shortAmount } from '../../formats/amount.js';
-import { formatDuration } from '../../formats/duration.js';
+import { formatDuration } from '../../formats/calendar.js';
 import { railOfKind } from '../../formats/rails.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
 import { ownReference, shortId } from '../../formats/text.js';

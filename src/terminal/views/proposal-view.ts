@@ -1,7 +1,7 @@
 // Shows proposals: a list for the owner, and the card of one proposal. Text of the proposer is
 // quoted, and never more than data.
 import { formatAmounts, type Money } from '../../formats/amount.js';
-import { describeDuration } from '../../formats/duration.js';
+import { describeDuration } from '../../formats/calendar.js';
 import { detailLines, optionalDetail } from '../cards/card.js';
 import { type Column, fieldColumns, type ListView, type RecordView } from '../rows/view.js';
 import { sanitize } from '../sanitize.js';

@@ -9,7 +9,7 @@ import {
   type LoggedRequest,
 } from '../../formats/sandbox/answers.js';
 import { counted } from '../../formats/text.js';
-import { formatDuration } from '../../formats/duration.js';
+import { formatDuration } from '../../formats/calendar.js';
 import { sanitize } from '../sanitize.js';
 import { wrap } from '../layout.js';
 import { clockTime } from '../time.js';

@@ -20,7 +20,7 @@ import {
 } from '../../formats/sandbox/answers.js';
 import { fixed, formatAmount, fromWire, money } from '../../formats/amount.js';
 import { transactionStates } from '../../formats/states.js';
-import { formatDuration } from '../../formats/duration.js';
+import { formatDuration } from '../../formats/calendar.js';
 import { detailLines, type CardDetail } from '../cards/card.js';
 import { type Column, fieldColumns, type ListView, type RecordView } from '../rows/view.js';
 import { dateTime } from '../time.js';

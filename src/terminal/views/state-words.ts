@@ -3,7 +3,7 @@
 import { confirmationsOf, failureReasonOf } from '../../api/unspecified.js';
 import { isFinal } from '../../formats/states.js';
 import type { ListedTransaction } from '../../api/types.js';
-import { entryOf } from '../../formats/unknown.js';
+import { entryOf } from '../../formats/text.js';
 import { sanitize } from '../sanitize.js';
 
 export type Stated = Pick<ListedTransaction, 'txnState'> &

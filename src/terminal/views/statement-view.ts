@@ -3,15 +3,13 @@
 import type { Big } from 'big.js';
 import type { StatementRow } from '../../formats/statement-row.js';
 import { fixed, formatAmount, formatNumber, money } from '../../formats/amount.js';
-import { counted, ownReference, shortId } from '../../formats/text.js';
+import { counted, ownReference, shortId, entryOf, shortened } from '../../formats/text.js';
 import { methodProperties } from '../../formats/rails.js';
-import { entryOf } from '../../formats/unknown.js';
 import { type Column, fieldColumns, type ListView, type RecordView } from '../rows/view.js';
 import { detailLines } from '../cards/card.js';
 import { createTable } from '../rows/table.js';
 import type { Canvas } from '../terminal.js';
 import { dateTime } from '../time.js';
-import { shortened } from '../../formats/text.js';
 
 const kinds: Readonly<Record<string, string>> = {
   opening: 'Opening',

@@ -1,5 +1,5 @@
 // Shows the wallets of an account as a table: available, reserved and total per currency.
-import { didYouMean } from '../../formats/nearest.js';
+import { didYouMean } from '../../formats/text.js';
 import { formatNumber, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { walletFields } from '../../api/reading/objects.js';
 import type { Wallet } from '../../api/types.js';

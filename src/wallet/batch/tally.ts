@@ -1,8 +1,7 @@
 // Counts the outcomes of a batch, and derives the exit code.
 import type Big from 'big.js';
-import { counted } from '../../formats/text.js';
+import { counted, messageOf } from '../../formats/text.js';
 import { besideSubmitted, Failure, isUnknown, type FailureKind } from '../../formats/failure.js';
-import { messageOf } from '../../formats/unknown.js';
 import type { Row, RowState } from './row.js';
 
 export interface BatchTally {

@@ -6,8 +6,7 @@ import type { ListedTransaction, TransactionFilter, Wallet } from '../../api/typ
 import { interrupted } from '../../api/request/retry.js';
 import { givenFromWire } from '../../formats/amount.js';
 import type { Span } from '../../formats/calendar.js';
-import { policies } from '../../formats/policies.js';
-import { poll, type PollNext } from '../../formats/poll.js';
+import { policies, poll, type PollNext } from '../../formats/poll.js';
 import { withFigures } from '../history/moved-amounts.js';
 import { spanFilter } from '../payment/find.js';
 import {

@@ -1,12 +1,15 @@
 // Refuses destinations that must not be paid, before svcpay requests a quote.
+import type { Network } from '../../formats/rails.js';
 import Big from 'big.js';
 import { ServiceError } from '../../api/errors.js';
 import { formatSats, satsOf, type Money } from '../../formats/amount.js';
-import type { BitcoinAddress } from '../../formats/address/bitcoin-address.js';
+import {
+  type BitcoinAddress,
+  tronUsdtContract,
+  type BitcoinNetwork,
+} from '../../formats/address.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import { ifAvailable, notSent } from '../../formats/failure.js';
-import { tronUsdtContract } from '../../formats/address/tron-address.js';
-import type { BitcoinNetwork, Network } from '../../formats/address/network.js';
 import type { Instruction } from './instruction.js';
 
 export const isOnNetwork = (actual: BitcoinNetwork, wanted: Network): boolean =>

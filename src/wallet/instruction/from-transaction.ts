@@ -5,7 +5,7 @@ import { fixed, fromWire, money } from '../../formats/amount.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
 import { detectDestination } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
-import { entryOf } from '../../formats/unknown.js';
+import { entryOf } from '../../formats/text.js';
 import { notObeyed } from '../order/echo.js';
 import type { Order } from '../order/orders.js';
 import { payoutDestination } from '../payout/order.js';

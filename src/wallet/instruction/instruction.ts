@@ -16,7 +16,7 @@ import {
 } from '../../formats/amount.js';
 import { canonicalJson, decimal } from '../../formats/canonical.js';
 import { Failure } from '../../formats/failure.js';
-import { isFields } from '../../formats/unknown.js';
+import { isFields } from '../../formats/text.js';
 import type { Payment, PaymentDraft } from '../../store/journal/payment.js';
 import { bodySchema, withoutListData } from '../order/orders.js';
 

@@ -1,9 +1,8 @@
 // Makes the destination keys: the one name of a payee, whatever its spelling. Pure. Every question
 // about "the same payee" compares these keys.
-import { parseBitcoinAddress } from '../../formats/address/bitcoin-address.js';
-import type { Destination } from '../../formats/destination.js';
-import { lnurlTarget } from '../../formats/lnurl.js';
-import { entryOf } from '../../formats/unknown.js';
+import { parseBitcoinAddress } from '../../formats/address.js';
+import { type Destination, lnurlTarget } from '../../formats/destination.js';
+import { entryOf } from '../../formats/text.js';
 
 /**
  * The keys of a destination: `onchain:ADDRESS`, `tron:ADDRESS`, `lnurl:URL`, `node:KEY` for an

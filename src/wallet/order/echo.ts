@@ -6,11 +6,10 @@ import { misreadText } from '../../api/reading/readers.js';
 import { deductions } from '../../api/reading/transaction.js';
 import { misread, type MisreadField, type RequestSide, type Transaction } from '../../api/types.js';
 import { decimalsOf, fixed, givenFromWire, readDecimal } from '../../formats/amount.js';
-import { lnurlTarget } from '../../formats/lnurl.js';
+import { lnurlTarget } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
-import { clip } from '../../formats/text.js';
+import { clip, type Fields } from '../../formats/text.js';
 import { isQuoted } from '../../formats/states.js';
-import type { Fields } from '../../formats/unknown.js';
 import type { Order } from './orders.js';
 
 /**

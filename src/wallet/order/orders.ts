@@ -5,7 +5,7 @@ import type { CreateSide, CreateTransaction } from '../../api/types.js';
 import type Big from 'big.js';
 import { btcFromMsat, type Money } from '../../formats/amount.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
-import { describeDuration } from '../../formats/duration.js';
+import { describeDuration } from '../../formats/calendar.js';
 import { Failure, notSent } from '../../formats/failure.js';
 import { railProperties, type Rail } from '../../formats/rails.js';
 import * as v from 'valibot';

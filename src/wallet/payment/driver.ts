@@ -6,7 +6,7 @@ import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { elapsedClock } from '../../formats/poll.js';
 import { isQuoted } from '../../formats/states.js';
-import { messageOf } from '../../formats/unknown.js';
+import { messageOf } from '../../formats/text.js';
 import { LostClaim, type Claim } from '../../store/journal/journal.js';
 import type { Detail, Telling } from '../../store/journal/steps.js';
 import {

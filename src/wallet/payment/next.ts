@@ -2,8 +2,7 @@
 // run. Pure. Each attempt state has its own rule, which is a function. docs/payments.md lists the
 // rules with their reasons.
 import { isUnknown, type Failure } from '../../formats/failure.js';
-import { policies, staleForMs, stalePause } from '../../formats/policies.js';
-import { pauseAfter } from '../../formats/poll.js';
+import { policies, staleForMs, stalePause, pauseAfter } from '../../formats/poll.js';
 import { knownStates } from '../../formats/states.js';
 import {
   mayHaveMoved,

@@ -1,11 +1,10 @@
 // Describes the outcomes of a run in messages: first what happened to the money, then why, then the
 // next step. Pure.
-import { ownReference, paymentName } from '../../formats/text.js';
+import { ownReference, paymentName, entryOf, messageOf } from '../../formats/text.js';
 import { NoAnswer, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, formatNumber, type Money } from '../../formats/amount.js';
 import { Failure, isUnknown, notSent } from '../../formats/failure.js';
-import { entryOf, messageOf } from '../../formats/unknown.js';
 import { hasLapsed, isFinal } from '../../formats/states.js';
 import { instructionOf, type Instruction } from '../instruction/instruction.js';
 import { commandOf } from '../instruction/print.js';

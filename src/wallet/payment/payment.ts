@@ -38,8 +38,7 @@ import {
   journalLost,
 } from './outcomes.js';
 import { termsOf } from './trail.js';
-import { policies } from '../../formats/policies.js';
-import { poll, type PollNext, type PollTurn } from '../../formats/poll.js';
+import { policies, poll, type PollNext, type PollTurn } from '../../formats/poll.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 
 /**

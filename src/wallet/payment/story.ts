@@ -1,7 +1,7 @@
 // Tells what happened to a payment in sentences, from its trail, and where its money is now. Pure.
 import Big from 'big.js';
 import { money, shortAmount } from '../../formats/amount.js';
-import { describeDuration, formatDuration } from '../../formats/duration.js';
+import { describeDuration, formatDuration } from '../../formats/calendar.js';
 import type { NextStep } from '../../formats/failure.js';
 import { ownReference } from '../../formats/text.js';
 import {

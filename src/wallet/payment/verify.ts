@@ -1,6 +1,6 @@
 // Replays the trails of all payments: each must lead to the stored payment, whose instruction must
 // be the one that was asked.
-import { messageOf } from '../../formats/unknown.js';
+import { messageOf } from '../../formats/text.js';
 import type { CheckedPayment, Journal } from '../../store/journal/journal.js';
 import { digestOf, instructionOf } from '../instruction/instruction.js';
 

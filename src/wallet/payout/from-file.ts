@@ -3,15 +3,13 @@
 import * as v from 'valibot';
 import { fromWireNames } from '../../api/wire.js';
 import { fixed, fromWire, parseAmount, parseCurrency } from '../../formats/amount.js';
-import { parseCountryCode } from '../../formats/country.js';
+import { parseCountryCode, parsePhone } from '../../formats/country.js';
 import { Failure, type FailureDetails } from '../../formats/failure.js';
-import { jsonIn } from '../../formats/unknown.js';
-import { parsePhone } from '../../formats/phone.js';
+import { jsonIn, clip } from '../../formats/text.js';
 import type { Instruction } from '../instruction/instruction.js';
 import type { PayoutMethod } from './methods.js';
 import { highestCode, instructionOf, parseAccountNumber, parseLine } from './order.js';
 import { methodOf, payeeOf } from './payee.js';
-import { clip } from '../../formats/text.js';
 
 /**
  * Returns a schema for a text that `parse` accepts. For a text that `parse` does not accept, the

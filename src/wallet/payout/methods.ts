@@ -1,9 +1,8 @@
 // Payout countries and methods as data (specification, section Supported fiat payout destinations).
 // A new payout method or a new country needs only one line in its table.
 import { Failure } from '../../formats/failure.js';
-import type { Numbering } from '../../formats/phone.js';
-import { didYouMean } from '../../formats/nearest.js';
-import { clip, plainLetters } from '../../formats/text.js';
+import type { Numbering } from '../../formats/country.js';
+import { didYouMean, clip, plainLetters } from '../../formats/text.js';
 
 export interface PayoutCountry extends Numbering {
   /** The country code in ISO 3166-1 alpha-2. */

@@ -4,7 +4,7 @@
 import type { Kyc, SourceOfFunds } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { fixed, type Money } from '../../formats/amount.js';
-import { parseMobile } from '../../formats/phone.js';
+import { parseMobile } from '../../formats/country.js';
 import type { Party } from '../../store/profile/profiles.js';
 import type { PayoutInstitution } from './institutions.js';
 import type { Instruction, PayoutDetails } from '../instruction/instruction.js';

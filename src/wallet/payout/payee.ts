@@ -1,6 +1,6 @@
 // Reads the payee of a payout from the destination side of a transaction. Pure.
 import type { DetailName, RequestSide } from '../../api/types.js';
-import { entryOf, isFields } from '../../formats/unknown.js';
+import { entryOf, isFields } from '../../formats/text.js';
 import { methodsIn, type PayoutMethod } from './methods.js';
 
 export interface Payee {

@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { canonicalJson, decimal } from '../../formats/canonical.js';
 import { fixed, formatAmounts, type Money } from '../../formats/amount.js';
-import { describeDuration } from '../../formats/duration.js';
+import { describeDuration } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
-import { jsonIn } from '../../formats/unknown.js';
+import { jsonIn } from '../../formats/text.js';
 import type { Payment } from '../../store/journal/payment.js';
 import {
   digestOf,

@@ -9,9 +9,9 @@ import {
   givenFromWire,
   money,
   type Money,
+  exchangeRate,
 } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { exchangeRate } from '../../formats/exchange-rate.js';
 import { beforeDeduction, notObeyed } from '../order/echo.js';
 import type { Order } from '../order/orders.js';
 

@@ -4,7 +4,7 @@ import type { Big } from 'big.js';
 import type { Rates } from '../../api/types.js';
 import { fromWire } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { didYouMean } from '../../formats/nearest.js';
+import { didYouMean } from '../../formats/text.js';
 
 export interface PairRate {
   readonly pair: string;

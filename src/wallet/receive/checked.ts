@@ -1,5 +1,6 @@
 // Checks the addresses and invoices that the service gives for payers, before svcpay shows them,
 // and finds the Lightning Address of an account.
+import type { Network } from '../../formats/rails.js';
 import type Big from 'big.js';
 import { decimal, instant } from '../../api/reading/readers.js';
 import type {
@@ -9,16 +10,22 @@ import type {
   UsdtChain,
 } from '../../api/types.js';
 import { fromWire, type Money, msatOf } from '../../formats/amount.js';
-import { formatBip21, parseBip21 } from '../../formats/bip21.js';
-import { parseBitcoinAddress } from '../../formats/address/bitcoin-address.js';
-import { parseEvmAddress } from '../../formats/address/evm-address.js';
-import { parseTronAddress, tronUsdtContract } from '../../formats/address/tron-address.js';
+import {
+  formatBip21,
+  parseBip21,
+  type LightningAddress,
+  parseLightningAddress,
+} from '../../formats/destination.js';
+import {
+  parseBitcoinAddress,
+  parseEvmAddress,
+  parseTronAddress,
+  tronUsdtContract,
+} from '../../formats/address.js';
 import { Failure } from '../../formats/failure.js';
-import { type Fields, messageOf } from '../../formats/unknown.js';
-import type { Network } from '../../formats/address/network.js';
+import { type Fields, messageOf } from '../../formats/text.js';
 import { isOnNetwork } from '../instruction/destinations.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
-import { type LightningAddress, parseLightningAddress } from '../../formats/lnurl.js';
 
 export interface OnchainRequest {
   readonly address: string;

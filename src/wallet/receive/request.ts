@@ -10,8 +10,7 @@ import {
   parseAmount,
 } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { policies } from '../../formats/policies.js';
-import { poll, type PollNext } from '../../formats/poll.js';
+import { policies, poll, type PollNext } from '../../formats/poll.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 import { isOfAccount } from '../order/echo.js';
 import type { PaymentService } from '../payment/contract.js';

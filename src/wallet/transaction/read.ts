@@ -3,8 +3,10 @@
 // has waited. Refuses a response that contains a transaction other than the requested transaction.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { longestPauseAskedForMs, policies, staleForMs } from '../../formats/policies.js';
 import {
+  longestPauseAskedForMs,
+  policies,
+  staleForMs,
   pauseAfter,
   poll,
   type PollDeps,

@@ -9,8 +9,8 @@ import {
   encodeSegwitAddress,
   parseBitcoinAddress,
   type BitcoinAddress,
-} from '../../../src/formats/address/bitcoin-address.js';
-import { encodeBase58check } from '../../../src/formats/address/encodings.js';
+  encodeBase58check,
+} from '../../../src/formats/address.js';
 import { loadVectors } from '../../support/vectors.js';
 import { refusal } from '../support.js';
 

@@ -3,12 +3,13 @@ import { hex } from '@scure/base';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { encodeEvmAddress, parseEvmAddress } from '../../../src/formats/address/evm-address.js';
 import {
+  encodeEvmAddress,
+  parseEvmAddress,
   encodeTronAddress,
   parseTronAddress,
   tronUsdtContract,
-} from '../../../src/formats/address/tron-address.js';
+} from '../../../src/formats/address.js';
 import { loadVectors } from '../../support/vectors.js';
 import { refusal } from '../support.js';
 

@@ -13,10 +13,7 @@ import {
 } from '../../../src/formats/bolt11/parts.js';
 import { loadVectors } from '../../support/vectors.js';
 import { refusal } from '../support.js';
-import {
-  encodeBase58Address,
-  encodeSegwitAddress,
-} from '../../../src/formats/address/bitcoin-address.js';
+import { encodeBase58Address, encodeSegwitAddress } from '../../../src/formats/address.js';
 import { signed as signedWith, wordsOfAddress, wordsOfFeatures, wordsOfRoute } from './support.js';
 
 const optionalText = v.optional(v.string());

@@ -1,6 +1,6 @@
 // Writes the BOLT11 fields that invoices of the sandbox lack, for tests of decodeInvoice.
 import { bech32, hex } from '@scure/base';
-import { parseBitcoinAddress } from '../../../src/formats/address/bitcoin-address.js';
+import { parseBitcoinAddress } from '../../../src/formats/address.js';
 import {
   joinField,
   wordsOfNumber,

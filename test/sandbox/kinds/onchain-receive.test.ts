@@ -1,10 +1,12 @@
 // Tests receives over a blockchain: addresses, confirmations by the clock and on demand, and
 // deposits.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parseBitcoinAddress } from '../../../src/formats/address/bitcoin-address.js';
-import { parseBip21 } from '../../../src/formats/bip21.js';
-import { parseEvmAddress } from '../../../src/formats/address/evm-address.js';
-import { parseTronAddress } from '../../../src/formats/address/tron-address.js';
+import {
+  parseBitcoinAddress,
+  parseEvmAddress,
+  parseTronAddress,
+} from '../../../src/formats/address.js';
+import { parseBip21 } from '../../../src/formats/destination.js';
 import { fresh, onchainReceive, onchainSend, type Answered, type Fresh } from '../support.js';
 
 let sandbox: Fresh;

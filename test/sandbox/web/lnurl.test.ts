@@ -1,6 +1,6 @@
 // The sandbox resolves Lightning Addresses and LNURLs of its own users and of other services.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { encodeLnurl } from '../../../src/formats/lnurl.js';
+import { encodeLnurl } from '../../../src/formats/destination.js';
 import { fresh, lnurlSend, type Client, type Fresh } from '../support.js';
 
 let sandbox: Fresh;

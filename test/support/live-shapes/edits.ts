@@ -1,6 +1,6 @@
 // Edits JSON to match the response formats of live services, with exact decimals.
 import Big from 'big.js';
-import { encodeLnurl } from '../../../src/formats/lnurl.js';
+import { encodeLnurl } from '../../../src/formats/destination.js';
 import type { WireNames } from '../../../src/sandbox/wire/wire-names.js';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/api/errors.js';
 import { Failure } from '../../../src/formats/failure.js';
 import { parseAmount } from '../../../src/formats/amount.js';
-import { parseBitcoinAddress } from '../../../src/formats/address/bitcoin-address.js';
+import { parseBitcoinAddress } from '../../../src/formats/address.js';
 import {
   checkBitcoinAddress,
   checkOnchainAmount,

@@ -14,7 +14,7 @@ import { askedColumns, type Instruction } from '../../../src/wallet/instruction/
 import { orderOf } from '../../../src/wallet/instruction/order.js';
 import { encodeOrder } from '../../../src/wallet/order/orders.js';
 import { readSendNow } from '../../../src/wallet/instruction/send.js';
-import { encodeLnurl } from '../../../src/formats/lnurl.js';
+import { encodeLnurl } from '../../../src/formats/destination.js';
 import { encodeInvoice } from '../../../src/formats/bolt11/encode.js';
 
 const now = 1_800_000_000_000;

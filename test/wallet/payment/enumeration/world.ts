@@ -5,8 +5,7 @@ import { bitcoinAddress } from '../../../support/destinations.js';
 import type { Transaction } from '../../../../src/api/types.js';
 import { NoAnswer, ServiceError } from '../../../../src/api/errors.js';
 import type { Failure } from '../../../../src/formats/failure.js';
-import { policies, staleForMs } from '../../../../src/formats/policies.js';
-import { pauseAfter } from '../../../../src/formats/poll.js';
+import { policies, staleForMs, pauseAfter } from '../../../../src/formats/poll.js';
 import {
   latest,
   opened,

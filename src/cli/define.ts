@@ -1,7 +1,7 @@
 // Defines commands. A command is a typed function with its declared inputs and the view of its
 // result. Parsing, help, completion, the manual, the schema and the agent's tools derive from the
 // declaration. Also defines the place of a command in the tree.
-import type { Failure } from '../formats/failure.js';
+import { Failure } from '../formats/failure.js';
 import type { Context } from './context.js';
 import type { View } from './show.js';
 import { readAll, type RawValues, type Values, type ValuesOf } from './values.js';
@@ -170,3 +170,13 @@ export interface Branch {
 
 export const isNamed = ({ name, aliases = [] }: Branch, word: string): boolean =>
   name === word || aliases.includes(word);
+
+/** Refuses a run that charges a budget what only the owner of the wallet may do. */
+export function demandOwner({ settings: { budget } }: Deps<'settings'>): void {
+  if (budget === undefined) return;
+  throw new Failure(
+    'usage',
+    `Only the owner may do this, and this run belongs to the budget ${budget}.`,
+    { hint: 'The owner runs svcpay without --budget and without SVCPAY_BUDGET.' },
+  );
+}

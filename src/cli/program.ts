@@ -1,12 +1,11 @@
 // Builds a commander program from the command tree: finds the chosen command, loads only that
 // command's code, parses the words and runs the command.
-import { demandOwner } from './budget/owner-only.js';
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import { Failure } from '../formats/failure.js';
 import { withRestApart, type CommandLine } from './command-line.js';
 import type { Context } from './context.js';
 import type { Page } from './process.js';
-import type { Branch, Command } from './define.js';
+import { demandOwner, type Branch, type Command } from './define.js';
 import { globalOptions, type Globals } from './globals.js';
 import { firstExamples } from './table.js';
 import {

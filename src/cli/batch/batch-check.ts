@@ -1,27 +1,135 @@
-// Reads and checks a batch file before any payment, and asks about rows that were paid long ago.
-import { existsSync } from 'node:fs';
-import { basename } from 'node:path';
-import type { Money } from '../../formats/amount.js';
-import { dayAndMonth } from '../../formats/calendar.js';
+// The options of svcpay batch and the columns of its file. Turns rows into payments, and checks
+// all of them before the first payment.
+import { type Money, checkGrouping, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { counted } from '../../formats/text.js';
-import { back, type Back } from '../../terminal/ask/ask.js';
+import { counted, clip, columnOf } from '../../formats/text.js';
 import type { Command } from '../../terminal/next-step.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { wrap } from '../../terminal/layout.js';
-import { checkBatch, paidAt, staleRows, type BatchCheck } from '../../wallet/batch/check.js';
-import { readRunName, runName } from '../../wallet/batch/status.js';
-import type { PlannedRow, Row } from '../../wallet/batch/row.js';
-import { readRows, type BatchRow, type Problem } from '../../wallet/batch/rows.js';
+import { checkBatch, type BatchCheck } from '../../wallet/batch/check.js';
+import {
+  type PlannedRow,
+  type Row,
+  amountIn,
+  derivedRef,
+  rowOf,
+  type ReadRow,
+} from '../../wallet/batch/row.js';
+import {
+  type BatchRow,
+  type Problem,
+  type Columns,
+  CellFailure,
+  inColumn,
+} from '../../wallet/batch/rows.js';
 import type { BudgetOfRun } from '../../wallet/payment/contract.js';
 import { ownAddressGuard } from '../../wallet/instruction/destinations.js';
 import type { Context } from '../context.js';
 import { limitsInForce } from '../limits/in-force.js';
 import { spentToday } from '../payment/payment-flow.js';
-import { readGivenFile, readStdinBytes } from '../stdin.js';
-import { openLookUp } from '../payout/payout-flow.js';
-import { batchCommand, type BatchFlags } from './batch-options.js';
-import { batchColumns, planRow, type PlanDeps } from './batch-row.js';
+import { openLookUp, checkCurrency, completePayout } from '../payout/payout-flow.js';
+import Big from 'big.js';
+import { paymentOptions, reference } from '../payment/payment-options.js';
+import {
+  choice,
+  currency,
+  duration,
+  file,
+  flag,
+  literal,
+  text,
+  whole,
+  type ValuesOf,
+  readAll,
+  type RawValues,
+} from '../values.js';
+import type { Institution } from '../../api/types.js';
+import { type Contacts, type Profile, savedName } from '../../store/profile/profiles.js';
+import { detectDestination } from '../../formats/destination.js';
+import { resultFields } from '../../terminal/cards/batch-view.js';
+import { digestOf, type Instruction } from '../../wallet/instruction/instruction.js';
+import { needOf, orderOf } from '../../wallet/instruction/order.js';
+import {
+  readSend,
+  readSendNow,
+  type SendEnvironment,
+  type SendWords,
+} from '../../wallet/instruction/send.js';
+import { payoutInstruction } from '../../wallet/payout/order.js';
+import { readDraft } from '../payout/payout-draft.js';
+import { answerOptions, missingFlags, type PayoutAnswers } from '../payout/payout-options.js';
+
+function parseFactor(text: string): Big {
+  if (/^\d{1,6}(?:\.\d{1,6})?$/.test(text) && new Big(text).gte(1)) return new Big(text);
+  throw new Failure('usage', `"${clip(text)}" is not a factor. Write a number such as 1.5 or 2.`);
+}
+
+export const batchOptions = {
+  dryRun: flag().describe('check every row and show payees, costs and changes, but send nothing'),
+  ignoreColumns: flag().describe('ignore unknown columns'),
+  acceptChanges: flag().describe(
+    'with --yes, also pay new payees, changed accounts, duplicate rows and a repeated run',
+  ),
+  factor: literal('NUMBER', parseFactor)
+    .otherwise(new Big('1.5'))
+    .describe(
+      "report amounts that differ from the payee's last amount by more than this factor " +
+        '(default 1.5)',
+    ),
+  concurrency: whole(1, 64).otherwise(4).describe('pay this many rows at a time (default 4)'),
+  onError: choice(['continue', 'stop'])
+    .otherwise('continue')
+    .describe('after a failed row, continue or stop (default continue)'),
+  result: file()
+    .optional()
+    .describe('write the outcome of every row to this file (default FILE.result.csv; none for -)'),
+  name: text('NAME')
+    .otherwise('')
+    .describe('name of the run; the same rows under another name are paid again'),
+  from: currency()
+    .optional()
+    .describe('wallet to pay from if the row has none (default BTC, or USDT for TRON)'),
+  maxFee: paymentOptions.maxFee.describe('highest fee per row, e.g. 100sat or 1%'),
+  maxRateLoss: paymentOptions.maxRateLoss,
+  wait: paymentOptions.wait.describe(
+    'wait until every row is settled (default: only for Lightning)',
+  ),
+  waitTimeout: duration()
+    .otherwise(120_000)
+    .describe('longest wait for a row to settle (default 2m)'),
+  retry: paymentOptions.retry.describe(
+    'retry rows whose payment failed or has an unknown outcome; ' +
+      'a row is paid twice if its earlier payment settles after all',
+  ),
+};
+
+export type BatchFlags = ValuesOf<typeof batchOptions>;
+
+/** The options that decide what the rows of a batch are, and the terms on which they are paid. */
+export type RerunFlags = Pick<BatchFlags, 'name' | 'from' | 'ignoreColumns'> &
+  Partial<Pick<BatchFlags, 'maxFee' | 'maxRateLoss' | 'result'>>;
+
+/**
+ * The command that runs a batch again, with its rows, terms and result file. Without the name of
+ * the run, svcpay would pay the rows as another run.
+ */
+export const batchCommand = (
+  file: string,
+  { name, from, ignoreColumns, maxFee, maxRateLoss, result }: RerunFlags,
+  more: Command['options'] = {},
+): Command => ({
+  command: 'batch',
+  argument: file,
+  options: {
+    '--name': name === '' ? undefined : name,
+    '--from': from,
+    '--ignore-columns': ignoreColumns ? true : undefined,
+    '--max-fee': maxFee?.written,
+    '--max-rate-loss': maxRateLoss === undefined ? undefined : `${maxRateLoss}%`,
+    '--result': result,
+    ...more,
+  },
+});
 
 /** The rows of a batch file or of a proposal, which passed all checks. */
 export interface BatchSource {
@@ -44,177 +152,6 @@ export interface BatchSource {
         readonly budget: BudgetOfRun;
       }
     | undefined;
-}
-
-/**
- * Checks the batch file. Throws Failure `usage` or `limit` for invalid rows, and lists the problems
- * on stderr. If an earlier run paid rows long ago, svcpay asks whether to pay these rows again.
- * With `--yes` or `--dry-run`, svcpay does not ask but throws Failure `usage`.
- */
-export async function openFile(
-  file: string,
-  flags: BatchFlags,
-  context: Context,
-): Promise<BatchSource> {
-  const { globals, ask, now } = context;
-  const needsYes = !globals.yes && !flags.dryRun;
-  if (needsYes && file === '-') ask.demand(['--yes']);
-  const rows = readRows(await bytesOf(file, context), batchColumns(flags.ignoreColumns));
-  if (needsYes) ask.demand(['--yes']);
-  const isPiped = file === '-';
-  for (let { name } = flags; ;) {
-    const check = await checkRows(rows, { ...flags, name }, context);
-    refuseProblems(check, adviceFor(check, file, { ...flags, name }, now()), context);
-    const stale = staleRows(check, now());
-    const source = {
-      check,
-      file,
-      name,
-      run: check.run ?? runName(now(), labelOf(file, name)),
-      result: flags.result ?? (isPiped ? null : `${file}.result.csv`),
-      again: isPiped
-        ? undefined
-        : (more: Command['options']) => batchCommand(file, { ...flags, name }, more),
-    };
-    if (stale.length === 0) return source;
-    const unfinished = await unfinishedRun(rows, { ...flags, name }, context);
-    const next = await nameFor(stale, check, { file, flags, needsYes, name, unfinished }, context);
-    if (next === undefined) return source;
-    name = next;
-  }
-}
-
-function adviceFor(
-  { isRepeated }: BatchCheck,
-  file: string,
-  flags: BatchFlags,
-  now: number,
-): FailureAdvice {
-  return isRepeated && flags.name === ''
-    ? {
-        hint: 'Most references were paid by an earlier run. To pay them again in a new run',
-        next: { do: 'run', ...batchCommand(file, { ...flags, name: today(now) }) },
-      }
-    : { hint: 'Fix the file and run the same command again.' };
-}
-
-/** Returns the name of a batch in the journal. */
-export const labelOf = (file: string, name: string): string =>
-  name === '' ? (file === '-' ? 'stdin' : basename(file)) : name;
-
-interface NameRequest {
-  readonly file: string;
-  readonly flags: BatchFlags;
-  readonly needsYes: boolean;
-  /** The name of the run, which is empty for a run without a name. */
-  readonly name: string;
-  readonly unfinished: UnfinishedRun | undefined;
-}
-
-interface UnfinishedRun {
-  readonly name: string;
-  readonly text: string;
-}
-
-/** The number of latest runs in which svcpay searches for an unfinished run of a file. */
-const runsSearched = 12;
-
-/** Finds the latest run with another name that paid some of the file's rows, but not all. */
-async function unfinishedRun(
-  rows: readonly (BatchRow | Problem)[],
-  flags: BatchFlags,
-  context: Context,
-): Promise<UnfinishedRun | undefined> {
-  const { scope, journal } = await context.account();
-  const runs = await (await journal()).runs(scope, runsSearched);
-  const names = new Set(runs.map(({ run }) => readRunName(run).name));
-  for (const name of names) {
-    if (name === flags.name) continue;
-    const { count, toPay } = await checkRows(rows, { ...flags, name }, context);
-    const paid = count - toPay.length;
-    if (paid === count) return undefined;
-    if (paid > 0) return { name, text: `${name} (${paid} of ${counted(count, 'row')} paid)` };
-  }
-  return undefined;
-}
-
-/**
- * Asks for a new run name, under which svcpay pays the already paid rows again. Returns undefined
- * if the person decides to pay only the other rows.
- */
-async function nameFor(
-  stale: readonly Row[],
-  { rows, toPay }: BatchCheck,
-  { file, flags, needsYes, name: before, unfinished }: NameRequest,
-  { ask, now }: Context,
-): Promise<string | undefined> {
-  const day = dayAndMonth(Math.max(...stale.map(({ payment }) => paidAt(payment))), now());
-  const which =
-    stale.length === rows.length
-      ? 'every row was'
-      : `${counted(stale.length, 'row')} without a reference ` +
-        (stale.length === 1 ? 'was' : 'were');
-  // The suggested name of the run is today's date, because a month may have several weekly runs.
-  const suggested = today(now());
-  if (!needsYes) {
-    const also =
-      unfinished === undefined ? '' : `, and the run ${unfinished.text} of this file is unfinished`;
-    throw new Failure('usage', `${which} already paid on ${day}${also}.`, {
-      money: 'Nothing was sent',
-      hint:
-        unfinished === undefined
-          ? 'To pay these rows again, give this run a name'
-          : 'To pay all rows again, give this run a new name. To finish the earlier run',
-      next: { do: 'run', ...batchCommand(file, { ...flags, name: unfinished?.name ?? suggested }) },
-    });
-  }
-  const left = toPay.length;
-  const choice = await ask.steps.select<string | boolean | Back>({
-    message: `On ${day}, ${which} already paid. What now?`,
-    flag: '--name NAME',
-    choices: [
-      ...(unfinished === undefined
-        ? []
-        : [{ value: unfinished.name, name: `Finish the run ${unfinished.text}` }]),
-      { value: true, name: 'Pay these rows again, in a new run' },
-      {
-        value: false,
-        name:
-          left === 0
-            ? 'Skip these rows and pay nothing'
-            : `Skip these rows and pay the other ${counted(left, 'row')}`,
-      },
-    ],
-    default: undefined,
-  });
-  if (choice === false && left > 0) return undefined;
-  if (choice !== back && typeof choice === 'string') return choice;
-  const name =
-    choice === true
-      ? await ask.steps.parsed({
-          message: 'Name of this run',
-          flag: '--name NAME',
-          default: suggested,
-          parse: (text) => newName(text.trim(), before),
-        })
-      : back;
-  if (name === back) throw new Failure('declined', '', { money: 'Nothing was sent' });
-  return name;
-}
-
-const today = (now: number): string => new Date(now).toISOString().slice(0, 10);
-
-function newName(name: string, before: string): string {
-  if (name === before)
-    throw new Failure('usage', `The run ${name} was already paid. Choose another name.`);
-  return name;
-}
-
-async function bytesOf(file: string, context: Context): Promise<Buffer> {
-  if (file === '-') return readStdinBytes(context);
-  if (!existsSync(file))
-    throw new Failure('usage', `the file ${file} does not exist.`, { money: 'Nothing was sent' });
-  return readGivenFile(file);
 }
 
 type Plan = (row: BatchRow) => Promise<PlannedRow>;
@@ -277,7 +214,7 @@ export async function checkRows<R extends BatchRow>(
   );
 }
 
-type FailureAdvice = Partial<Pick<Failure, 'hint' | 'next'>>;
+export type FailureAdvice = Partial<Pick<Failure, 'hint' | 'next'>>;
 
 /**
  * Throws a Failure that counts the invalid rows, and lists their problems on stderr, even with -q
@@ -311,4 +248,236 @@ export function refuseProblems(
       : `${bad} of ${counted(count, 'row')} cannot be paid (see above)`;
   const more = kind === 'limit' ? { next: { do: 'see-limits' as const } } : advice;
   throw new Failure(kind, `${what}.`, { money, ...more });
+}
+
+const common = ['ref', 'to', 'amount', 'currency', 'note', 'from'];
+
+/**
+ * The columns that only payout rows have. The column `recipient` contains a name from the address
+ * book. Each other column contains the value of an option that describes a payout.
+ */
+const payoutColumns = new Map(
+  ['recipient', ...Object.keys(answerOptions).filter((name) => name !== 'amount')].map((name) => [
+    columnOf(name),
+    name,
+  ]),
+);
+
+const names: ReadonlySet<string> = new Set([...common, ...payoutColumns.keys()]);
+const ofResult: ReadonlySet<string> = new Set(resultFields.map((name) => name.toLowerCase()));
+
+/**
+ * The columns of a batch file. If the batch file is a result file, svcpay ignores the columns with
+ * results.
+ */
+export const batchColumns = (ignoreOthers: boolean): Columns => ({ names, ofResult, ignoreOthers });
+
+/** The columns of a result file, including the columns of its batch file. */
+export const resultColumns: Columns = {
+  names: new Set([...ofResult, ...names]),
+  ofResult,
+  ignoreOthers: true,
+};
+
+export interface PlanDeps extends SendEnvironment {
+  /** The name of the batch, which distinguishes identical batches without references. */
+  readonly name: string;
+  /** The wallet that pays if the row names no wallet. */
+  readonly from: string | undefined;
+  /** The address book with accounts for payouts and destinations of sends. */
+  readonly contacts: Contacts;
+  readonly sender: Profile['sender'];
+  readonly lookUp: (countryCode: string) => Promise<readonly Institution[]>;
+  /** Returns the digest of the payment under a reference, if the journal has one. */
+  readonly digestUnder: (ref: string) => Promise<string | undefined>;
+}
+
+/** Turns a row of a batch into a payment. Throws Failure `usage` for an invalid row. */
+export async function planRow(
+  { line, cells: written }: BatchRow,
+  deps: PlanDeps,
+): Promise<PlannedRow> {
+  const { cells, name } = named({ line, cells: written }, deps);
+  const from =
+    cells['from'] === undefined
+      ? deps.from
+      : inColumn('from', () => currency().read(cells['from']));
+  const given = Object.keys(cells).filter((column) => payoutColumns.has(column));
+  const { to } = cells;
+  const foreign = given.filter((column) => column !== 'recipient_name');
+  if (to !== undefined && foreign.length > 0) {
+    throw new Failure(
+      'usage',
+      `A row must have either "to" for a send or ${foreign.join(', ')} for a payout, not both.`,
+    );
+  }
+  const { note } = cells;
+  const paid =
+    to === undefined
+      ? await planPayout(cells, given, from, deps)
+      : planSendRow({ to, from, note, name: name ?? cells['recipient_name'] }, cells, deps);
+  const { instruction } = paid;
+  const ref = await ownReference(cells, instruction, deps);
+  const order = inColumn('amount', () => orderOf(instruction, { now: deps.now }));
+  return rowOf({
+    ...paid,
+    line,
+    ref: ref ?? derivedRef(instruction, deps.name),
+    isNamed: ref !== undefined,
+    written: amountText(cells) ?? amountIn(order),
+    instruction,
+    order,
+    cells: written,
+  });
+}
+
+/**
+ * Returns the reference in the row, or undefined for a row without a reference. A reference that an
+ * earlier run generated stays only if it belongs to a payment of this row.
+ */
+async function ownReference(
+  { ref }: BatchRow['cells'],
+  instruction: Instruction,
+  { digestUnder }: PlanDeps,
+): Promise<string | undefined> {
+  if (ref === undefined) return undefined;
+  if (/^batch-[0-9a-f]{32}$/.test(ref))
+    return (await digestUnder(ref)) === digestOf(instruction) ? ref : undefined;
+  // A space at the end of a reference is invisible, but would make the row a different payment.
+  if (ref.trim() !== ref)
+    throw usageIn('ref', `The reference "${ref}" must not begin or end with a space.`);
+  return inColumn('ref', () => reference().read(ref));
+}
+
+/**
+ * Plans the payment of a row that is a send. An error concerns the destination column if the
+ * destination is refused without the amount too, otherwise the amount column.
+ */
+function planSendRow(
+  words: SendWords & { readonly to: string },
+  cells: BatchRow['cells'],
+  deps: PlanDeps,
+): Paid {
+  const { to, from } = words;
+  const amount = inColumn('amount', () => amountText(cells));
+  inColumn('to', () => readSend({ to, from }, deps));
+  return inColumn('amount', () => {
+    const { instruction, slow, pays } = readSendNow({ ...words, amount }, deps);
+    checkPriced(instruction);
+    return { instruction, isSlow: slow, to: pays.text };
+  });
+}
+
+/**
+ * Replaces a name of the address book in `to` or `recipient` with the saved destination or
+ * recipient.
+ */
+function named(
+  { cells }: BatchRow,
+  { contacts }: PlanDeps,
+): { readonly cells: BatchRow['cells']; readonly name?: string } {
+  const { to, recipient, ...others } = cells;
+  if (to !== undefined && recipient !== undefined)
+    throw new Failure('usage', 'A row must have either "to" or "recipient", not both.');
+  const given = to ?? recipient;
+  if (given === undefined || given.length > longestName || isDestination(given)) return { cells };
+  const column = to === undefined ? 'recipient' : 'to';
+  const name = inColumn(column, () => savedName(contacts, given));
+  const contact = name === undefined ? undefined : contacts[name];
+  if (name === undefined || contact === undefined) return { cells };
+  return typeof contact === 'string'
+    ? { cells: { ...others, to: contact }, name }
+    : { cells: { ...others, recipient: name } };
+}
+
+/**
+ * The length of the longest name in the address book. svcpay does not look up a longer text, such
+ * as an invoice, in the address book.
+ */
+const longestName = 64;
+
+function isDestination(text: string): boolean {
+  try {
+    return detectDestination(text).text !== '';
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+}
+
+type Paid = Pick<ReadRow, 'instruction' | 'isSlow' | 'to'>;
+
+/** Refuses an amount that would need rates or a balance, because a batch states exact amounts. */
+function checkPriced(instruction: Instruction): void {
+  const need = needOf(instruction);
+  if (need === undefined) return;
+  throw usageIn(
+    'amount',
+    need === 'wallets'
+      ? '"all" is not allowed here. Write an amount with its unit.'
+      : 'The amount is not in the currency that arrives. Write an amount in bitcoin.',
+  );
+}
+
+async function planPayout(
+  cells: BatchRow['cells'],
+  given: readonly string[],
+  from: string | undefined,
+  { contacts, sender, lookUp }: PlanDeps,
+): Promise<Paid> {
+  if (given.length === 0)
+    throw usageIn('to', '"to" is missing. Give a destination or a name from your address book.');
+  const raw: RawValues = Object.fromEntries(
+    given.map((name) => [payoutColumns.get(name) ?? name, cells[name]]),
+  );
+  for (const [name, option] of Object.entries(answerOptions))
+    if (raw[name] !== undefined) inColumn(columnOf(name), () => option.read(raw[name]));
+  const answers = {
+    ...readAll(answerOptions, raw),
+    amount: undefined,
+    recipient: cells['recipient'],
+    from,
+  };
+  const read = (given: typeof answers | PayoutAnswers) => readDraft(given, contacts, sender);
+  // Reads the cells in turn, so that a refusal names the column of its cell.
+  inColumn(cells['recipient'] === undefined ? 'method' : 'recipient', () =>
+    read({ ...answers, acctNum: undefined }),
+  );
+  const { country } = inColumn('acct_num', () => read(answers));
+  const unit = cells['currency'];
+  const isOther = country !== undefined && unit !== undefined && unit.toUpperCase() !== country.ccy;
+  const amount = inColumn('amount', () => amountText(cells));
+  const inAmount = isOther ? 'currency' : 'amount';
+  const draft = inColumn(inAmount, () => read({ ...answers, amount }));
+  const missing = missingFlags(draft).map((flag) => columnOf(camel(flag)));
+  if (missing.length > 0)
+    throw usageIn(missing[0] ?? '', `A payout must also have ${missing.join(', ')}.`);
+  inColumn(inAmount, () => checkCurrency(draft));
+  const payout = await completePayout(draft, lookUp).catch((error: unknown) => {
+    throw error instanceof Failure ? new CellFailure('institution', error) : error;
+  });
+  const instruction = payoutInstruction(payout, cells['note']);
+  return { instruction, isSlow: true, to: payout.acctNum };
+}
+
+const usageIn = (column: string, message: string): Failure =>
+  new CellFailure(column, new Failure('usage', message));
+
+/** Converts a flag to camel case, for example `--acct-num NUMBER` to `acctNum`. */
+const camel = (flag: string): string =>
+  (flag.split(' ')[0] ?? '')
+    .replace(/^--/, '')
+    .replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/**
+ * Returns the amount of a row with its unit, from the column `amount` or from `amount` and
+ * `currency`.
+ */
+function amountText({ amount, currency: unit }: BatchRow['cells']): string | undefined {
+  if (amount !== undefined) checkGrouping(amount, unit);
+  if (amount === undefined || unit === undefined) return amount;
+  // A number that is refused has its unit too, so that the advice names this unit.
+  if (/^[\d\s.,-]+$/.test(amount)) return `${amount}${unit}`;
+  parseAmount(amount, /^sats?$/i.test(unit) ? 'BTC' : unit);
+  return amount;
 }

@@ -1,5 +1,5 @@
-// Runs a batch from its file to its result: checks all rows, compares the rows with earlier runs,
-// shows the plan, asks once, and pays row by row.
+// Runs a checked batch to its result: compares the rows with earlier runs, shows the plan, asks
+// once, and pays row by row.
 import { dayAndMonth } from '../../formats/calendar.js';
 import {
   formatAmount,
@@ -18,11 +18,14 @@ import {
   remarkText,
   type BatchPlan,
   type BatchSummary,
+  batchFields,
+  batchView,
 } from '../../terminal/cards/batch-view.js';
-import { batchFields, batchView } from '../../terminal/cards/batch-progress.js';
-import { paidAt, shortOf, totalsOf, type BatchCheck } from '../../wallet/batch/check.js';
-import { compareRuns, needsAcceptance, type Comparison } from '../../wallet/batch/compare.js';
 import {
+  paidAt,
+  shortOf,
+  totalsOf,
+  type BatchCheck,
   Ceiling,
   priceRows,
   refusedRow,
@@ -30,29 +33,27 @@ import {
   tooPoor,
   type Cost,
   type Priced,
-} from '../../wallet/batch/cost.js';
-import { pastRuns, readRunName } from '../../wallet/batch/status.js';
+} from '../../wallet/batch/check.js';
+import { compareRuns, needsAcceptance, type Comparison } from '../../wallet/batch/compare.js';
+import { pastRuns, readRunName } from '../../wallet/batch/row.js';
 import type { BatchConsent } from '../../wallet/batch/run.js';
 import type { PaymentService } from '../../wallet/payment/contract.js';
 import type { Context } from '../context.js';
 import type { View } from '../show.js';
-import { openFile, type BatchSource } from './batch-check.js';
-import type { BatchFlags } from './batch-options.js';
-import { openPayments, payBatch, quoteRow, type BatchEnd } from './batch-pay.js';
-import type { Drain } from './drain.js';
-import { lineOf } from './lines.js';
+import { type BatchSource, type BatchFlags } from './batch-check.js';
+import {
+  openPayments,
+  payBatch,
+  quoteRow,
+  type BatchEnd,
+  type Drain,
+  lineOf,
+} from './batch-pay.js';
 
 /** The end of a batch, with the plan of a dry run. */
 export interface BatchResult extends BatchEnd {
   readonly plan: BatchPlan;
 }
-
-export const runBatchFile = async (
-  file: string,
-  flags: BatchFlags,
-  drain: Drain,
-  context: Context,
-): Promise<BatchResult> => runRows(await openFile(file, flags, context), flags, drain, context);
 
 /** Quotes the checked rows, compares them with earlier runs, asks, and pays them. */
 export async function runRows(

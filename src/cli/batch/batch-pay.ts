@@ -3,15 +3,21 @@
 import Big from 'big.js';
 import { decimalsOf } from '../../formats/amount.js';
 import { Failure, ifAvailable, isUnknown } from '../../formats/failure.js';
-import { progressLine, rowLine, shownFailures } from '../../terminal/cards/batch-progress.js';
-import type { BatchLine, BatchSummary } from '../../terminal/cards/batch-view.js';
+import {
+  progressLine,
+  rowLine,
+  shownFailures,
+  resultFields,
+  type BatchLine,
+  type BatchSummary,
+} from '../../terminal/cards/batch-view.js';
 import { priceReference } from '../../store/journal/payment.js';
 import type { KeptRate } from '../../store/journal/records.js';
-import type { QuotedCost } from '../../wallet/batch/cost.js';
-import type { Row } from '../../wallet/batch/row.js';
-import { runBatch, type BatchConsent } from '../../wallet/batch/run.js';
-import { sharedService } from '../../wallet/batch/shared-service.js';
+import type { QuotedCost } from '../../wallet/batch/check.js';
+import { type Row, unpaidOutcomes, furtherAttempt } from '../../wallet/batch/row.js';
 import {
+  runBatch,
+  type BatchConsent,
   doneRows,
   emptyTally,
   failureOf,
@@ -19,18 +25,21 @@ import {
   hasMoved,
   tallied,
   type BatchTally,
-} from '../../wallet/batch/tally.js';
+} from '../../wallet/batch/run.js';
+import { sharedService } from '../../wallet/batch/shared-service.js';
 import type { PaymentDeps } from '../../wallet/payment/contract.js';
 import { methodOf } from '../../wallet/instruction/keys.js';
 import { quote } from '../../wallet/payment/payment.js';
-import type { Context } from '../context.js';
+import { type Context, nestedContext } from '../context.js';
 import { paymentDeps } from '../payment/payment-flow.js';
 import { termsOf } from '../payment/payment-options.js';
-import type { BatchSource } from './batch-check.js';
-import type { BatchFlags } from './batch-options.js';
-import { openResult, type ResultLine, type SettledWorth } from './batch-result.js';
-import type { Drain } from './drain.js';
-import { lineOf } from './lines.js';
+import { type BatchSource, type BatchFlags, resultColumns } from './batch-check.js';
+import type { Process } from '../process.js';
+import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { stringify } from 'csv-stringify/sync';
+import { codeOf, messageOf } from '../../formats/text.js';
+import { csvCell } from '../../terminal/rows/list.js';
+import { isProblem, readRows, type BatchRow } from '../../wallet/batch/rows.js';
 
 /** Opens the journal and the client that the payments of the batch share. */
 export async function openPayments(concurrency: number, context: Context): Promise<PaymentDeps> {
@@ -250,4 +259,187 @@ function worthOf({ outcome, paid, paidCcy }: BatchLine, kept: KeptRate | undefin
     return noWorth;
   const fiatValue = paid.times(rate).round(decimalsOf(kept.fiat));
   return { fiatRate: new Big(rate), fiatValue, fiat: kept.fiat };
+}
+
+const graceMs = 10_000;
+
+export interface Drain {
+  readonly stop: AbortSignal;
+  /**
+   * The signal that Ctrl-C aborts: immediately if no payment is in flight, otherwise after the
+   * grace period.
+   */
+  readonly cut: AbortSignal;
+  /** Called before the first payment of the batch. */
+  begin(): void;
+  /** Called when the batch has ended. */
+  end(): void;
+}
+
+function openDrain({ signal, sleep }: Pick<Process, 'signal' | 'sleep'>): Drain {
+  const cut = new AbortController();
+  const over = new AbortController();
+  let underWay = false;
+  const interrupt = (): void => {
+    if (!underWay) cut.abort();
+    else
+      sleep(graceMs, over.signal).then(
+        () => cut.abort(),
+        () => undefined,
+      );
+  };
+  if (signal.aborted) interrupt();
+  else signal.addEventListener('abort', interrupt, { once: true });
+  return {
+    stop: signal,
+    cut: cut.signal,
+    begin: () => void (underWay = true),
+    end: () => {
+      signal.removeEventListener('abort', interrupt);
+      over.abort();
+    },
+  };
+}
+
+/** Runs a batch, whose signal is the signal that Ctrl-C aborts. */
+export async function draining<T>(
+  context: Context,
+  work: (drain: Drain, context: Context) => Promise<T>,
+): Promise<T> {
+  const drain = openDrain(context);
+  const nested = nestedContext(context, { signal: drain.cut });
+  context.onClose(nested.close);
+  try {
+    return await work(drain, nested);
+  } finally {
+    drain.end();
+  }
+}
+
+/** @param next the command to run next for the row */
+export function lineOf(row: Row, now: number, next: string | null = null): BatchLine {
+  const { cost, failure, institution, institutionName, settledAt, state } = row;
+  const total = unpaidOutcomes.has(state) ? undefined : row.total;
+  const attempt = furtherAttempt(row);
+  return {
+    line: row.line,
+    ref: row.ref,
+    payee: row.name,
+    bank: institutionName ?? institution,
+    to: row.to,
+    amount: row.written,
+    from: row.from,
+    method: row.method,
+    cost: cost?.total.value ?? null,
+    fees: cost?.fees.value ?? null,
+    outcome: state,
+    before: row.before ?? row.standing === 'settled',
+    txnId: row.txnId ?? null,
+    txnState: row.txnState ?? null,
+    paid: total?.value ?? null,
+    paidCcy: total?.ccy ?? null,
+    error: failure?.kind ?? null,
+    message:
+      failure?.message ??
+      (attempt === undefined
+        ? null
+        : `A further attempt, whose reference at the service is ${attempt}`),
+    next,
+    at: new Date(now).toISOString(),
+    settled: settledAt === undefined ? null : new Date(settledAt).toISOString(),
+  };
+}
+
+/** The fiat value of a debit at the settlement. */
+export interface SettledWorth {
+  readonly fiatRate: Big | null;
+  readonly fiatValue: Big | null;
+  readonly fiat: string | null;
+}
+
+/** A line of the result file, with the cells of the batch file. */
+export interface ResultLine {
+  readonly cells: BatchRow['cells'];
+  readonly line: BatchLine;
+  readonly worth: SettledWorth;
+}
+
+/**
+ * Opens the result file, and returns a function that writes its lines. The lines replace earlier
+ * lines with their references, except lines that already record a paid row. Throws Failure `usage`
+ * if the file is not a batch result or cannot be written.
+ * @param columns the columns of the batch file
+ */
+export async function openResult(
+  path: string,
+  columns: readonly string[],
+  rawCells: boolean,
+): Promise<(lines: readonly ResultLine[]) => Promise<void>> {
+  const earlier = new Map<string, BatchRow['cells']>();
+  const names = new Set([...resultFields, ...columns]);
+  try {
+    // Creates the file, so that a folder without write access stops the batch before any payment.
+    await (await open(path, 'a', 0o600)).close();
+    const bytes = await readFile(path);
+    if (bytes.length > 0)
+      for (const row of readRows(bytes, resultColumns)) {
+        if (isProblem(row)) throw new Error(`line ${row.line}: ${row.message}`);
+        if (row.cells['outcome'] === undefined) throw new Error('the file is not a batch result');
+        earlier.set(row.cells['ref'] ?? '', row.cells);
+        for (const name of Object.keys(row.cells)) if (!ofResult.has(name)) names.add(name);
+      }
+  } catch (cause) {
+    throw new Failure('usage', `the results cannot be written to ${path}: ${messageOf(cause)}.`, {
+      money: 'Nothing was sent',
+      hint: 'Name another file for the results.',
+      cause,
+    });
+  }
+  const fields = [...names];
+  return async (lines) => {
+    for (const { line, cells, worth } of lines) {
+      const isKept = line.outcome === 'paid' && earlier.get(line.ref)?.['outcome'] === 'paid';
+      if (!isKept) earlier.set(line.ref, { ...cells, ...texts({ ...line, ...worth }) });
+    }
+    const rows = [...earlier.values()].map((cells) =>
+      fields.map((name) => csvCell(cells[name.toLowerCase()] ?? '', rawCells)),
+    );
+    await replace(path, stringify([fields, ...rows])).catch((cause: unknown) => {
+      throw new Failure(
+        'unexpected',
+        `The results cannot be written to ${path} (${codeOf(cause)}). The journal contains all ` +
+          'payments.',
+        {
+          hint: 'Run the same command again. It continues the batch and pays no row twice.',
+          cause,
+        },
+      );
+    });
+  };
+}
+
+const ofResult: ReadonlySet<string> = new Set(resultFields.map((name) => name.toLowerCase()));
+
+/** The values of a line as cells, under the names that `readRows` gives columns. */
+const texts = (values: object): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]: [string, unknown]) => {
+      if (!ofResult.has(name.toLowerCase()) || value === null) return [];
+      return [[name.toLowerCase(), value instanceof Big ? value.toFixed() : String(value)]];
+    }),
+  );
+
+/** Replaces a file atomically and durably. */
+async function replace(path: string, text: string): Promise<void> {
+  const place = await realpath(path);
+  const unfinished = `${place}.${process.pid}`;
+  const file = await open(unfinished, 'w', (await stat(place)).mode);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+    await rename(unfinished, place);
+  } finally {
+    await file.close();
+    await rm(unfinished, { force: true });
+  }
 }

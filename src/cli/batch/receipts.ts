@@ -1,31 +1,27 @@
 // Writes a remittance advice for each payee of a batch: the receipts of all payments to the payee.
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import pLimit from 'p-limit';
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
-import { remittancePage } from '../../terminal/cards/receipt-page.js';
-import { remittanceList, type Remittance } from '../../terminal/views/payout-lists.js';
 import { totalsOf } from '../../wallet/batch/check.js';
-import { grouped, payeeKey, payeeName, type Row } from '../../wallet/batch/row.js';
+import { type Row, grouped, payeeKey, payeeName } from '../../wallet/batch/row.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { list } from '../show.js';
-import { stateTimes } from '../tx/transaction-details.js';
 import { file, verbatim } from '../values.js';
-import { batchOptions } from './batch-options.js';
-import { knownRows } from './status.js';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pLimit from 'p-limit';
+import { remittancePage } from '../../terminal/cards/receipt-page.js';
+import { remittanceList, type Remittance } from '../../terminal/views/payout-lists.js';
+import { stateTimes } from '../tx/transaction-details.js';
+import { knownRows, rowOptions } from './status.js';
 
-const { name, from, ignoreColumns } = batchOptions;
 const readsAtOnce = 4;
 
 export const batchReceipts = defineCommand({
   arguments: { file: file().describe('the batch file, or the name of a run') },
   options: {
     folder: verbatim('DIR').describe('folder for the pages, one for each payee'),
-    name,
-    from,
-    ignoreColumns,
+    ...rowOptions,
   },
   examples: [
     ['svcpay batch receipts payroll.csv --folder advice', 'writes a page to print for each payee'],

@@ -14,8 +14,14 @@ import {
 } from '../../terminal/cards/batch-view.js';
 import { commandFor, commandLine, type RunGlobals } from '../../terminal/next-step.js';
 import { inJournal } from '../../wallet/batch/check.js';
-import { readRunName, runsKept, withResult } from '../../wallet/batch/status.js';
-import { rowOfPayment, unpaidOutcomes, type Row } from '../../wallet/batch/row.js';
+import {
+  readRunName,
+  runsKept,
+  withResult,
+  rowOfPayment,
+  unpaidOutcomes,
+  type Row,
+} from '../../wallet/batch/row.js';
 import { isProblem, problemOf, readRows, type BatchRow } from '../../wallet/batch/rows.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import { createdSince } from '../../wallet/history/newest-first.js';
@@ -24,16 +30,25 @@ import { defineCommand } from '../define.js';
 import { list } from '../show.js';
 import { readGivenFile } from '../stdin.js';
 import { file } from '../values.js';
-import { alikeIn, planner } from './batch-check.js';
-import { batchCommand, batchOptions, type BatchFlags } from './batch-options.js';
-import { batchColumns, resultColumns } from './batch-row.js';
-import { lineOf } from './lines.js';
+import {
+  alikeIn,
+  planner,
+  batchCommand,
+  batchOptions,
+  type BatchFlags,
+  batchColumns,
+  resultColumns,
+} from './batch-check.js';
+import { lineOf } from './batch-pay.js';
 
 const { name, from, ignoreColumns } = batchOptions;
 
+/** The options that say what the rows of a file are. */
+export const rowOptions = { name, from, ignoreColumns };
+
 export const batchStatus = defineCommand({
   arguments: { file: file().describe('the batch file, its result file, or the name of a run') },
-  options: { name, from, ignoreColumns },
+  options: rowOptions,
   examples: [
     ['svcpay batch status payroll.csv', 'shows what is left to do, with the next commands'],
     ['svcpay batch status 2026-11 -o csv', 'prints every row of a run by its name'],

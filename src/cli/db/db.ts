@@ -19,7 +19,7 @@ import { defineCommand } from '../define.js';
 import { done, list, record } from '../show.js';
 import { choice, flag } from '../values.js';
 import { counted } from '../../formats/text.js';
-import { progressBar } from '../../terminal/cards/batch-progress.js';
+import { progressBar } from '../../terminal/cards/card.js';
 import { type Verified, verify } from '../../wallet/payment/verify.js';
 import { beginningOf, instant, startOf } from '../tx/history-options.js';
 import { decisive } from '../../store/journal/payment.js';

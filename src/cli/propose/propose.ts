@@ -21,9 +21,7 @@ import {
 import { checkBatch } from '../../wallet/batch/check.js';
 import { readRows } from '../../wallet/batch/rows.js';
 import { noLimits } from '../../wallet/limits/limits.js';
-import { refuseProblems } from '../batch/batch-check.js';
-import { batchOptions } from '../batch/batch-options.js';
-import { batchColumns, planRow } from '../batch/batch-row.js';
+import { refuseProblems, batchOptions, batchColumns, planRow } from '../batch/batch-check.js';
 import { defineCommand, type Deps } from '../define.js';
 import { completePayout } from '../payout/payout-flow.js';
 import { readDraft } from '../payout/payout-draft.js';

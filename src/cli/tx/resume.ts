@@ -22,9 +22,8 @@ import {
 import { ownReference, paymentName } from '../../formats/text.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
 import { transactionConcerned, waitUntilFinal } from '../../wallet/transaction/read.js';
-import { demandOwner } from '../budget/owner-only.js';
 import type { Context } from '../context.js';
-import { defineCommand } from '../define.js';
+import { demandOwner, defineCommand } from '../define.js';
 import type { RecordView } from '../../terminal/rows/view.js';
 import { paymentDeps, paidView, showPayment } from '../payment/payment-flow.js';
 import type { Presentation } from '../payment/payment-model.js';

@@ -232,3 +232,14 @@ function cellsOf(lines: readonly MoneyLine[]): Cells[] {
 }
 
 const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(widthOf));
+
+const barWidth = 20;
+
+/** @param part the part that is done, from 0 to 1 */
+export function progressBar(part: number, { style, blocks }: Pick<Canvas, 'style' | 'blocks'>) {
+  const filled = Math.floor(part * barWidth);
+  return (
+    style.green((blocks ? '━' : '#').repeat(filled)) +
+    style.dim((blocks ? '─' : '-').repeat(barWidth - filled))
+  );
+}

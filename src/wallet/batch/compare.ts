@@ -5,8 +5,16 @@ import leven from 'leven';
 import { formatAmount, money } from '../../formats/amount.js';
 import { dayAndMonth } from '../../formats/calendar.js';
 import { counted, folded, plainLetters } from '../../formats/text.js';
-import { readRunName, type PastRun } from './status.js';
-import { accountKey, grouped, payeeKey, payeeName, type PaidRow, type Row } from './row.js';
+import {
+  readRunName,
+  type PastRun,
+  accountKey,
+  grouped,
+  payeeKey,
+  payeeName,
+  type PaidRow,
+  type Row,
+} from './row.js';
 
 export type RemarkKind =
   | 'run-again'

@@ -13,7 +13,7 @@ import type { Failure } from '../../formats/failure.js';
 import type { Journal } from '../../store/journal/journal.js';
 import type { BatchMark, Payment, PaymentTerms, Resolution } from '../../store/journal/payment.js';
 import type { Limits } from '../../store/profile/profiles.js';
-import type { OverBudget } from '../limits/budgets.js';
+import type { OverBudget } from '../limits/limits.js';
 import type { Order } from '../order/orders.js';
 import type { Quote } from '../quote/quote.js';
 import type { Instruction } from '../instruction/instruction.js';

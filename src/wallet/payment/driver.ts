@@ -16,8 +16,7 @@ import {
   type Attempt,
   type Payment,
 } from '../../store/journal/payment.js';
-import { checkSpend, quotedAmounts } from '../limits/limits.js';
-import { checkBudget, checkProposed } from '../limits/budgets.js';
+import { checkSpend, quotedAmounts, checkBudget, checkProposed } from '../limits/limits.js';
 import { instructionOf } from '../instruction/instruction.js';
 import { orderFor } from '../instruction/order.js';
 import { mostCompared, sameAgain } from '../instruction/same-again.js';

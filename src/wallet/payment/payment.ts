@@ -14,7 +14,7 @@ import {
   status,
   type Payment,
 } from '../../store/journal/payment.js';
-import { OverBudget } from '../limits/budgets.js';
+import { OverBudget } from '../limits/limits.js';
 import { echoes } from '../order/echo.js';
 import {
   askedColumns,

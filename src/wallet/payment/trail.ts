@@ -9,7 +9,7 @@ import type { Detail, Telling } from '../../store/journal/steps.js';
 import type { Order } from '../order/orders.js';
 import { readQuote } from '../quote/quote.js';
 import { failureReasonOf } from '../../api/unspecified.js';
-import { OverBudget } from '../limits/budgets.js';
+import { OverBudget } from '../limits/limits.js';
 import type { Consent, PaymentDeps } from './contract.js';
 import { resultOf, type Run, type RunEventBody, type RunGoal } from './model.js';
 

@@ -2,8 +2,10 @@
 import { Big } from 'big.js';
 import { Chalk } from 'chalk';
 import { describe, expect, test } from 'vitest';
-import { batchView, progressLine, rowLine } from '../../../src/terminal/cards/batch-progress.js';
 import {
+  batchView,
+  progressLine,
+  rowLine,
   batchCard,
   type BatchLine,
   type BatchSummary,

@@ -7,7 +7,7 @@ import { Failure, type FailureKind } from '../../../src/formats/failure.js';
 import { shortOf } from '../../../src/wallet/batch/check.js';
 import { derivedRef, type Row } from '../../../src/wallet/batch/row.js';
 import { isProblem, readRows } from '../../../src/wallet/batch/rows.js';
-import { emptyTally, failureOf, tallied } from '../../../src/wallet/batch/tally.js';
+import { emptyTally, failureOf, tallied } from '../../../src/wallet/batch/run.js';
 import { lnurlOrder, onchainOrder, type Order } from '../../../src/wallet/order/orders.js';
 import { batchRow } from '../support/rows.js';
 

@@ -3,8 +3,7 @@ import Big from 'big.js';
 import { expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';
 import { compareRuns, needsAcceptance } from '../../../src/wallet/batch/compare.js';
-import type { PastRun } from '../../../src/wallet/batch/status.js';
-import type { PaidRow, Row } from '../../../src/wallet/batch/row.js';
+import type { PastRun, PaidRow, Row } from '../../../src/wallet/batch/row.js';
 import { lnurlOrder } from '../../../src/wallet/order/orders.js';
 import { batchRow } from '../support/rows.js';
 

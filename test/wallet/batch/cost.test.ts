@@ -4,7 +4,7 @@ import Big from 'big.js';
 import { expect, test } from 'vitest';
 import { money, parseAmount } from '../../../src/formats/amount.js';
 import { Failure } from '../../../src/formats/failure.js';
-import { Ceiling, priceRows } from '../../../src/wallet/batch/cost.js';
+import { Ceiling, priceRows } from '../../../src/wallet/batch/check.js';
 import type { Row } from '../../../src/wallet/batch/row.js';
 import { tronAddress } from '../../support/destinations.js';
 import { lnurlOrder, usdtOrder } from '../../../src/wallet/order/orders.js';

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';
 import { Failure } from '../../../src/formats/failure.js';
 import type { Journal } from '../../../src/store/journal/journal.js';
-import { Ceiling } from '../../../src/wallet/batch/cost.js';
+import { Ceiling } from '../../../src/wallet/batch/check.js';
 import type { PlannedRow, Row } from '../../../src/wallet/batch/row.js';
 import { runBatch } from '../../../src/wallet/batch/run.js';
 import { lnurlOrder } from '../../../src/wallet/order/orders.js';

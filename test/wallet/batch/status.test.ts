@@ -8,7 +8,7 @@ import {
   type Attempt,
   type Payment,
 } from '../../../src/store/journal/payment.js';
-import { rowState } from '../../../src/wallet/batch/status.js';
+import { rowState } from '../../../src/wallet/batch/row.js';
 import { bitcoinAddress } from '../../support/destinations.js';
 import { paymentDraft } from '../../support/orders.js';
 import { deducting, onchainOrder } from '../../../src/wallet/order/orders.js';

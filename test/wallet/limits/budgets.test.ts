@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';
 import type { Budget, BudgetRules } from '../../../src/store/journal/journal.js';
-import { checkBudget, OverBudget } from '../../../src/wallet/limits/budgets.js';
+import { checkBudget, OverBudget } from '../../../src/wallet/limits/limits.js';
 import { lnurlOrder, swapOrder, type Order } from '../../../src/wallet/order/orders.js';
 
 const rules: BudgetRules = {

@@ -1,5 +1,5 @@
 // Exports the sandbox as a test fixture, with the SQLite opener of svcpay.
-import { startSandbox as start, type Sandbox } from './sandbox/index.js';
+import { startSandbox as start, type Sandbox } from './sandbox/server.js';
 import type { SandboxOptions } from './sandbox/service.js';
 import { openSqlite } from './store/files/sqlite-file.js';
 
@@ -12,7 +12,7 @@ export type {
   SandboxStatus,
   Snapshot,
 } from './formats/sandbox/answers.js';
-export type { DeliveryFilter } from './sandbox/deliveries/deliveries.js';
+export type { DeliveryFilter } from './sandbox/deliveries.js';
 export type {
   Sandbox,
   SandboxClock,
@@ -20,17 +20,17 @@ export type {
   SandboxSnapshots,
   SandboxWebhooks,
   TestEvent,
-} from './sandbox/index.js';
-export type { Seed } from './sandbox/control/seed.js';
+} from './sandbox/server.js';
+export type { Seed } from './sandbox/seed.js';
 export type { SandboxOptions } from './sandbox/service.js';
-export type { State } from './sandbox/wire/states.js';
+export type { State } from './sandbox/wire.js';
 export type {
   FaultCount,
   FaultDelay,
   FaultEffect,
   NewFault,
   RequestFault,
-} from './sandbox/world/faults.js';
+} from './sandbox/faults.js';
 
 /** Starts the sandbox on the loopback interface. */
 export const startSandbox = (options: SandboxOptions = {}): Promise<Sandbox> =>

@@ -145,15 +145,6 @@ describe('the source code', () => {
     ).toEqual([['a', 'b', 'c', 'd']]);
   });
 
-  test('has no circular imports between folders of the sandbox', () => {
-    const folders = allImports()
-      .map(({ file, target }) => [dirname(file), dirname(target)] as const)
-      .filter(
-        (pair) => pair[0] !== pair[1] && pair.every((folder) => folder.startsWith('sandbox/')),
-      );
-    expect(circlesOf(folders)).toEqual([]);
-  });
-
   test('has no line wider than 100 characters', () => {
     const wide = allFiles().filter((file) => /^.{101,}$/mu.test(textOf(file)));
     expect(wide).toEqual([]);

@@ -1,7 +1,7 @@
 // Writes the OpenAPI 3.1 description of the service (src/sandbox/openapi.json). The sandbox replaces
 // the default service name when it serves the description.
-import { base } from '../../src/sandbox/endpoints/endpoints.js';
-import { wireNamesOf, type WireNames } from '../../src/sandbox/wire/wire-names.js';
+import { base } from '../../src/sandbox/endpoints.js';
+import { wireNamesOf, type WireNames } from '../../src/sandbox/wire.js';
 import { schemas } from './schemas.js';
 import { ref, text, list, oneOf, sent, type Schema } from './shape.js';
 import { cancelSuffix } from '../../src/sandbox/unspecified.js';

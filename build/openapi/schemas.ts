@@ -1,5 +1,5 @@
 // The OpenAPI schemas of accounts, addresses, webhooks, errors and LNURL.
-import type { WireNames } from '../../src/sandbox/wire/wire-names.js';
+import type { WireNames } from '../../src/sandbox/wire.js';
 import {
   amount,
   described,

@@ -1,8 +1,7 @@
 // The OpenAPI schemas of the transaction and its two sides. The schemas of a transaction depend on
 // its methods and its state.
-import { payoutMethodNames } from '../../src/sandbox/kinds/institutions.js';
-import type { WireNames } from '../../src/sandbox/wire/wire-names.js';
-import { states } from '../../src/sandbox/wire/states.js';
+import { payoutMethodNames } from '../../src/sandbox/payout.js';
+import { type WireNames, states } from '../../src/sandbox/wire.js';
 import {
   confirmationFields,
   networkFeeDeduction,

@@ -7,10 +7,11 @@ import { databaseIdVariable, databaseVariable, noAddress } from '../store/databa
 import type { Identity, SeenDatabase, TableGroup } from '../store/database/postgres-schema.js';
 import type { SqlDatabase } from '../store/database/sql.js';
 import type { EventStore } from '../store/events/event-store.js';
-import { type Document, seenDatabase } from '../store/files/document.js';
+import type { Document } from '../store/files/document.js';
 import { eventsFile, isTemporary, isThere, journalFile, type Home } from '../store/files/home.js';
 import type { BookRecords, ProposalRecords, SettlementRates } from '../store/journal/records.js';
 import type { BudgetRecords } from '../store/journal/budgets.js';
+import { seenDatabase } from '../store/files/seen.js';
 import type { Journal } from '../store/journal/journal.js';
 import type { TxnFacts } from '../store/journal/txn-facts.js';
 import {
@@ -158,7 +159,7 @@ async function sharedJournal(
   const { home, onClose } = options;
   const { journalPart } = await import('../store/journal/schema.js');
   const { openSharedJournal } = await import('../store/journal/shared-journal.js');
-  const { unidentifiedDatabase } = await import('../store/database/postgres-schema.js');
+  const { unidentifiedDatabase } = await import('../store/database/refused-databases.js');
   const identity = await identified(found, journalPart, options);
   let latest: SeenDatabase | undefined;
   onClose(async () => latest && seenDatabase(home(), identity.id).save(latest));
@@ -188,7 +189,7 @@ async function identified(
 ): Promise<Identity> {
   const [{ checkTables }, { anotherDatabase, unexpectedDatabase }] = await Promise.all([
     import('../store/database/postgres-schema.js'),
-    import('../store/database/postgres-schema.js'),
+    import('../store/database/refused-databases.js'),
   ]);
   const { databaseId: known } = settings();
   const seen = known === undefined ? undefined : seenDatabase(home(), known).load();

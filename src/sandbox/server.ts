@@ -1,13 +1,33 @@
-// The sandbox as an HTTP server on the loopback interface. A timer runs the scheduled actions that
-// become due between requests.
+// The sandbox as an HTTP server on the loopback interface, and as a test fixture with a typed
+// function for each control endpoint.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { timerMs } from '../formats/calendar.js';
-import { jsonAnswer, type Outgoing } from './http/routing.js';
+import { jsonAnswer, type Outgoing, readLog } from './routing.js';
 import { maxBodyLength } from './unspecified.js';
-import { isLoopback } from './wire/values.js';
+import { isLoopback, type State } from './wire.js';
 import { openService, type Service, type ServiceOptions } from './service.js';
+import * as v from 'valibot';
+import {
+  clockAnswer,
+  credentialsAnswer,
+  deliveryAnswer,
+  faultAnswer,
+  invoiceAnswer,
+  paidAnswer,
+  statusAnswer,
+  type Credentials,
+  type Delivery,
+  type Fault,
+  type LoggedRequest,
+  type SandboxStatus,
+  type Snapshot,
+} from '../formats/sandbox/answers.js';
+import { listDeliveries, type DeliveryFilter } from './deliveries.js';
+import { listFaults, type NewFault } from './faults.js';
+import type { Seed } from './seed.js';
+import { listSnapshots } from './control.js';
 
 const host = '127.0.0.1';
 
@@ -147,4 +167,193 @@ function singleHeaders(request: IncomingMessage): Record<string, string | undefi
       Array.isArray(value) ? value.join(', ') : value,
     ]),
   );
+}
+
+export type { ServiceOptions as SandboxOptions } from './service.js';
+
+/** The service's own clock, which determines settlement, expiry and retries. */
+export interface SandboxClock {
+  /** Resolves with the service's time in epoch ms. */
+  now(): Promise<number>;
+  /**
+   * Moves the clock by a duration (`2h`) or by milliseconds, runs every action that becomes due,
+   * and resolves with the new time.
+   */
+  advance(by: string | number): Promise<number>;
+  freeze(): Promise<number>;
+  thaw(): Promise<number>;
+}
+
+/** The faults that the sandbox injects. */
+export interface SandboxFaults {
+  /**
+   * Adds a fault. For example, a fault with the kind `drop-after-commit` and the method `PUT`
+   * applies once, to the next PUT request.
+   */
+  add(fault: NewFault): Promise<Fault>;
+  /** Lists all faults, each with the number of times that the fault was applied. */
+  list(): Fault[];
+  /** Removes the fault with this id, or all faults if no id is given. */
+  clear(id?: number): Promise<void>;
+}
+
+/** A test event for the webhook. */
+export interface TestEvent {
+  readonly state: State;
+  /**
+   * The id of the transaction that the test event names. Without an id, the test event names a
+   * transaction that does not exist.
+   */
+  readonly txnId?: string;
+  readonly extRefId?: string;
+  readonly msg?: string;
+  readonly accountId?: string;
+}
+
+/** The webhook deliveries of the sandbox. */
+export interface SandboxWebhooks {
+  /** Lists past and pending deliveries with their attempts, oldest first. */
+  deliveries(filter?: DeliveryFilter): Delivery[];
+  /** Resolves once the service has posted every due delivery. */
+  settled(): Promise<void>;
+  /** Posts a webhook delivery again. */
+  replay(id: number): Promise<void>;
+  /**
+   * Sends a test event, and resolves with the id of the delivery. A test event changes no
+   * transaction.
+   */
+  trigger(event: TestEvent): Promise<number>;
+}
+
+/** Named copies of the sandbox's state. */
+export interface SandboxSnapshots {
+  /** Saves the sandbox's money, transactions, webhooks and clock under a name. */
+  save(name: string): Promise<void>;
+  /**
+   * Restores a snapshot, including its clock. Restoring a snapshot changes neither credentials nor
+   * faults nor the request log.
+   */
+  load(name: string): Promise<void>;
+  list(): Snapshot[];
+  remove(name: string): Promise<void>;
+}
+
+/** The service from the specification, running on this machine with a simulated outside world. */
+export interface Sandbox {
+  /** The base URL of the service, without a trailing slash. */
+  readonly url: string;
+  readonly apiKey: string;
+  readonly apiSecret: string;
+  readonly accountId: string;
+  readonly clock: SandboxClock;
+  status(): Promise<SandboxStatus>;
+  /**
+   * Credits a wallet through a completed on-chain receive. The credited amount is in whole units
+   * (`fund('BTC', '0.5')`) or has a unit (`'1000sat'`).
+   */
+  fund(ccy: string, amount: string, accountId?: string): Promise<void>;
+  /**
+   * Pays an invoice, a transaction or an address of the service, as an external wallet would. A
+   * payment to a permanent address requires an amount, such as `'0.5'` in whole units or
+   * `'1000sat'`. Resolves with the transaction id, or with the deposit id for a permanent address.
+   */
+  pay(target: string, amount?: string): Promise<string>;
+  /** Mines this number of blocks on every chain (default 1). */
+  mine(blocks?: number): Promise<void>;
+  /**
+   * Creates an external BOLT11 invoice to pay, such as `invoice('1000sat')`. An invoice amount
+   * without a unit is in BTC.
+   */
+  invoice(
+    amount: string,
+    terms?: { description?: string; expiry?: string | number },
+  ): Promise<string>;
+  /** Sets the delay after which the automatic payer pays a new payment request. */
+  autoPay(after: string | number | 'off'): Promise<void>;
+  readonly faults: SandboxFaults;
+  readonly webhooks: SandboxWebhooks;
+  readonly snapshots: SandboxSnapshots;
+  /**
+   * Opens a subaccount of the main account or of the given parent. If the parent is null, opens an
+   * account that is unrelated to other accounts.
+   */
+  account(displayName: string, parentAccountId?: string | null): Promise<Credentials>;
+  /** Lists the answered requests, oldest first. The filter `path` may include the query. */
+  requests(method?: string, path?: string): LoggedRequest[];
+  /** Resets the sandbox to a fresh state with the same credentials. */
+  reset(): Promise<void>;
+  /** Resets the sandbox to an initial state: no money, demo money, or months of transactions. */
+  seed(seed: Seed, months?: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts the sandbox on the loopback interface. */
+export async function startSandbox(options: ServiceOptions = {}): Promise<Sandbox> {
+  const server = await startServer(options);
+  const control = controller(server.service);
+  const tell = async (method: string, path: string, body?: object): Promise<void> =>
+    void (await control(method, path, body));
+  const clock = async (method: string, path: string, body?: object): Promise<number> =>
+    v.parse(clockAnswer, await control(method, path, body)).now;
+  return {
+    ...server.service.credentials,
+    url: server.url,
+    clock: {
+      now: () => clock('GET', 'clock'),
+      advance: (by) => clock('POST', 'clock/advance', { by }),
+      freeze: () => clock('POST', 'clock/freeze'),
+      thaw: () => clock('POST', 'clock/thaw'),
+    },
+    status: async () => v.parse(statusAnswer, await control('GET', 'status')),
+    fund: (ccy, amount, accountId) => tell('POST', 'fund', { ccy, amount, accountId }),
+    async pay(target, amount) {
+      const paid = v.parse(paidAnswer, await control('POST', 'pay', { target, amount }));
+      return 'txnId' in paid ? paid.txnId : paid.depositId;
+    },
+    mine: (blocks) => tell('POST', 'mine', { n: blocks }),
+    invoice: async (amount, terms) =>
+      v.parse(invoiceAnswer, await control('POST', 'invoice', { amount, ...terms })).invoice,
+    autoPay: (after) => tell('PUT', 'auto-pay', { after }),
+    faults: {
+      add: async (fault) => v.parse(faultAnswer, await control('POST', 'faults', fault)),
+      list: () => listFaults(server.service.store),
+      clear: (id) => tell('DELETE', id === undefined ? 'faults' : `faults/${id}`),
+    },
+    webhooks: {
+      deliveries: (filter) => listDeliveries(server.service.store, filter),
+      settled: () => server.service.delivered(),
+      replay: (id) => tell('POST', `deliveries/${id}/replay`),
+      trigger: async (event) => v.parse(deliveryAnswer, await control('POST', 'trigger', event)).id,
+    },
+    account: async (displayName, parentAccountId) =>
+      v.parse(
+        credentialsAnswer,
+        await control('POST', 'accounts', { displayName, parentAccountId }),
+      ),
+    requests: (method, path) => readLog(server.service.store, { method, path }),
+    snapshots: {
+      save: (name) => tell('POST', 'snapshots', { name }),
+      load: (name) => tell('POST', `snapshots/${encodeURIComponent(name)}/load`),
+      list: () => listSnapshots(server.service.store),
+      remove: (name) => tell('DELETE', `snapshots/${encodeURIComponent(name)}`),
+    },
+    seed: (seed, months) => tell('POST', 'seed', { seed, months }),
+    reset: () => tell('POST', 'reset'),
+    stop: () => server.stop(),
+  };
+}
+
+/** Returns a function that calls the control endpoints without the network. */
+function controller(service: Service) {
+  return async (method: string, path: string, body?: object): Promise<unknown> => {
+    const answer: Outgoing = await service.handle({
+      method,
+      target: `/_sandbox/${path}`,
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
+    });
+    if (answer.status !== 200)
+      throw new Error(`The sandbox refused ${method} ${path}: ${answer.body}`);
+    return JSON.parse(answer.body);
+  };
 }

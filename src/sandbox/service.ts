@@ -1,20 +1,12 @@
-// The service: receives a request, runs due actions, and answers after the commit.
+// The service: receives a request, runs due actions, applies injected faults, and answers after the
+// commit. Also the embedded sandbox, to which requests go without a port.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as v from 'valibot';
 import { policies, poll, type PollNext } from '../formats/poll.js';
-import { openStore, type Store, writeAutoPay } from './storage/database.js';
-import { authenticate } from './http/auth.js';
-import { type DueAction, nextDue, readClock, runDueActions, schedule } from './world/schedule.js';
-import type { Context, Random } from './world/context.js';
-import { controls, webhookControls } from './control/control.js';
-import { createDeliveryWorker } from './deliveries/worker.js';
-import type { OpenFile } from './storage/schema.js';
-import { deliveryActions } from './deliveries/deliveries.js';
-import { injectFault } from './http/inject-fault.js';
-import { endpoints } from './endpoints/endpoints.js';
-import { alwaysFault, takeAnswerFault, takeReadFaults, type ReadFault } from './world/faults.js';
+import { openStore, type Store, writeAutoPay, type OpenFile } from './database.js';
 import {
+  authenticate,
   assertContentType,
   controlPrefix,
   jsonAnswer,
@@ -22,20 +14,37 @@ import {
   type Incoming,
   type Outgoing,
   type Route,
-} from './http/routing.js';
-import { dueActions } from './kinds/index.js';
-import { verifyBooks } from './world/ledger.js';
-import { wireNamesOf } from './wire/wire-names.js';
-import type { Poster } from './deliveries/post.js';
-import { Refusal } from './wire/refusal.js';
-import { logRequest } from './http/request-log.js';
-import { snapshotControls } from './control/snapshots.js';
-import { changeWebhookOptions } from './deliveries/webhooks.js';
-import { seedStore, readCredentials, setCredentials, type Seed } from './control/seed.js';
-import { openApiRoute } from './web/openapi.js';
-import { lnurlRoutes } from './web/lnurl-pay.js';
-import { pageRoutes } from './web/payment-page.js';
+  logRequest,
+} from './routing.js';
+import {
+  type DueAction,
+  nextDue,
+  readClock,
+  runDueActions,
+  schedule,
+  type Context,
+  type Random,
+} from './world.js';
+import { controls, webhookControls, snapshotControls } from './control.js';
+import { createDeliveryWorker, deliveryActions, changeWebhookOptions } from './deliveries.js';
+import { endpoints } from './endpoints.js';
+import {
+  alwaysFault,
+  takeAnswerFault,
+  takeReadFaults,
+  type ReadFault,
+  type AnswerFault,
+} from './faults.js';
+import { dueActions } from './kinds.js';
+import { verifyBooks } from './accounts.js';
+import { wireNamesOf, Refusal } from './wire.js';
+import type { Poster } from './post.js';
+import { seedStore, readCredentials, setCredentials, type Seed } from './seed.js';
+import { openApiRoute, lnurlRoutes, pageRoutes } from './web.js';
 import { otherError } from './unspecified.js';
+import { STATUS_CODES } from 'node:http';
+import { once } from 'node:events';
+import { timerMs } from '../formats/calendar.js';
 
 /** The options of the sandbox: port, storage and initial state. Every option has a default. */
 export interface SandboxOptions {
@@ -397,9 +406,113 @@ function lazyPoster(): Poster {
   let made: Promise<Poster> | undefined;
   return {
     async post(request) {
-      made ??= import('./deliveries/post.js').then(({ createPoster }) => createPoster());
+      made ??= import('./post.js').then(({ createPoster }) => createPoster());
       return (await made).post(request);
     },
     close: () => void made?.then((poster) => poster.close()),
+  };
+}
+
+interface FaultTarget {
+  readonly respond: () => Outgoing;
+  /** Makes the service process the request `after` ms after the response. */
+  readonly respondLater: (after: number) => void;
+  /** Returns a response with the unchanged transaction. */
+  readonly show: () => Outgoing;
+}
+
+function injectFault(fault: AnswerFault, { respond, respondLater, show }: FaultTarget): Outgoing {
+  switch (fault.kind) {
+    case 'latency':
+      return { ...respond(), delay: fault.delay };
+    case 'truncate':
+      return { ...respond(), connectionFault: 'cut-within' };
+    case 'drop-after-commit':
+      return { ...respond(), connectionFault: 'cut-before' };
+    case 'drop-before-commit':
+      return { ...nothing, connectionFault: 'cut-before' };
+    case 'late-effect':
+      respondLater(fault.delay);
+      return show();
+    case 'no-answer':
+      return { ...(effect(fault) ?? nothing), connectionFault: 'silence' };
+    case 'html':
+      effect(fault);
+      return htmlPage(fault.status);
+    case 'status':
+      effect(fault);
+      return otherAnswer(fault);
+  }
+
+  function effect({
+    commit,
+    commitAfter,
+  }: {
+    commit: boolean;
+    commitAfter?: number | undefined;
+  }): Outgoing | undefined {
+    if (commitAfter === undefined) return commit ? respond() : undefined;
+    return void respondLater(commitAfter);
+  }
+}
+
+/** The log entry of a request that the service did not process. */
+const nothing: Outgoing = { status: 0, headers: {}, body: '' };
+
+function otherAnswer(fault: Extract<AnswerFault, { kind: 'status' }>): Outgoing {
+  const { status, body, error = otherError(status), message, retryAfter } = fault;
+  const outgoing = jsonAnswer(status, body ?? { error, message });
+  return retryAfter === undefined
+    ? outgoing
+    : { ...outgoing, headers: { ...outgoing.headers, 'retry-after': String(retryAfter) } };
+}
+
+function htmlPage(status: number): Outgoing {
+  const title = `${status} ${STATUS_CODES[status] ?? 'Unknown'}`;
+  return {
+    status,
+    headers: { 'content-type': 'text/html; charset=utf-8' },
+    body:
+      '<!doctype ' +
+      `html>\n<html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>\n`,
+  };
+}
+
+const embeddedUrl = 'http://sandbox.localhost';
+
+export type EmbeddedSandbox = ReturnType<typeof openSandbox>;
+
+/**
+ * Opens the sandbox on its file. Scheduled actions that became due while the sandbox was closed run
+ * immediately.
+ */
+export function openSandbox(options: ServiceOptions) {
+  const service = openService(options, () => embeddedUrl);
+  const closing = new AbortController();
+  const ticking = service.keepTime(closing.signal);
+  return {
+    ...service.credentials,
+    /**
+     * Answers a request, and resolves after the commit. Rejects if a fault cuts the connection. If
+     * a fault leaves the request unanswered, `handle` rejects when `signal` is aborted.
+     */
+    async handle(incoming: Incoming, signal: AbortSignal): Promise<Outgoing> {
+      const outgoing = await service.handle(incoming);
+      const { delay = 0, connectionFault } = outgoing;
+      if (delay > 0) await pause(timerMs(delay), undefined, { signal });
+      if (connectionFault === 'silence' && !signal.aborted) await once(signal, 'abort');
+      if (connectionFault !== undefined)
+        throw new Error('an injected fault cut the connection to the sandbox');
+      return outgoing;
+    },
+    /**
+     * Closes the sandbox after a brief wait for the webhook deliveries in flight. When a process
+     * opens the sandbox again, the sandbox sends the events that were not delivered.
+     */
+    async close(): Promise<void> {
+      closing.abort();
+      await ticking;
+      await service.close();
+    },
   };
 }

@@ -5,7 +5,7 @@ import { ServiceClient } from '../../src/api/client.js';
 import type { ClientOptions } from '../../src/api/client.js';
 import type { Token } from '../../src/api/types.js';
 import { networkTransport } from '../../src/api/network/network.js';
-import type { Sandbox } from '../../src/sandbox/index.js';
+import type { Sandbox } from '../../src/sandbox/server.js';
 import { startCheckedSandbox } from '../support/openapi.js';
 
 function clientOf(sandbox: Sandbox, options: Partial<ClientOptions> = {}): ServiceClient {

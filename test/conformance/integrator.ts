@@ -1,7 +1,7 @@
 // A client of the service that an integrator could write from the specification alone, with plain
 // fetch and without code of svcpay.
 import { createHmac } from 'node:crypto';
-import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
+import type { Sandbox, SandboxOptions } from '../../src/sandbox/server.js';
 import { startCheckedSandbox } from '../support/openapi.js';
 
 /** Parsed JSON without a type, so that tests can read any field. */

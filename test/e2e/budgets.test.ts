@@ -6,7 +6,7 @@ import { openPayments, openSqliteJournal, WalletClient } from '../../src/index.j
 import { startAgent } from '../support/agent.js';
 import { svcpay } from '../support/in-process.js';
 import { test, type Environment } from '../support/svcpay.js';
-import type { Sandbox } from '../../src/sandbox/index.js';
+import type { Sandbox } from '../../src/sandbox/server.js';
 
 const budget = (around: Around, ...rules: string[]) =>
   svcpay(

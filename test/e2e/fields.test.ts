@@ -9,7 +9,7 @@ import { pathsOf } from '../../src/terminal/rows/view.js';
 import { svcpay } from '../support/in-process.js';
 import { comesIn } from '../support/shapes.js';
 import { test, type Environment, type Run } from '../support/svcpay.js';
-import type { Sandbox } from '../../src/sandbox/index.js';
+import type { Sandbox } from '../../src/sandbox/server.js';
 
 type Around = Environment & { readonly sandbox: Sandbox };
 

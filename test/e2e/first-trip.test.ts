@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/index.js';
+import type { Sandbox } from '../../src/sandbox/server.js';
 import { svcpay } from '../support/in-process.js';
 import { inside } from '../support/shapes.js';
 import { startSvcpay, svcpay as started, svcpayTty, test } from '../support/svcpay.js';

@@ -4,7 +4,7 @@ import jsqr from 'jsqr';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/index.js';
+import type { Sandbox } from '../../src/sandbox/server.js';
 import { connect, lightningReceive } from '../sandbox/support.js';
 import { findProgram, isInstalled } from '../support/installed.js';
 import { runsAll } from '../support/part.js';

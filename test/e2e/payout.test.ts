@@ -2,7 +2,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/index.js';
+import type { Sandbox } from '../../src/sandbox/server.js';
 import { svcpay, svcpayTty } from '../support/in-process.js';
 import { createRequests } from '../support/orders.js';
 import { startSvcpay, test, type TtyRun } from '../support/svcpay.js';

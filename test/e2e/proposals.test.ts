@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/index.js';
+import type { Sandbox } from '../../src/sandbox/server.js';
 import { startAgent } from '../support/agent.js';
 import { quickTime, svcpay, svcpayTty } from '../support/in-process.js';
 import { test as base, type Environment } from '../support/svcpay.js';

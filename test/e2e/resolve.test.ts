@@ -2,7 +2,7 @@
 // person got from the service. If a later read of the transaction returns another final state,
 // svcpay uses this state instead of the recorded answer.
 import { describe, expect } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/index.js';
+import type { Sandbox } from '../../src/sandbox/server.js';
 import { svcpay } from '../support/in-process.js';
 import { svcpayTty, test, type Environment } from '../support/svcpay.js';
 

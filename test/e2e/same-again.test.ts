@@ -1,7 +1,7 @@
 // A person or a script repeats svcpay send after an identical payment.
 import { describe, expect } from 'vitest';
 import { quickTime, svcpay, svcpayTty } from '../support/in-process.js';
-import type { Sandbox } from '../../src/sandbox/index.js';
+import type { Sandbox } from '../../src/sandbox/server.js';
 import { startSvcpay, test as base, type Environment } from '../support/svcpay.js';
 import { until } from '../support/until.js';
 

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import { quickTime, svcpay } from '../support/in-process.js';
 import { test as strictTest } from '../support/strict.js';
-import type { Sandbox } from '../../src/sandbox/index.js';
+import type { Sandbox } from '../../src/sandbox/server.js';
 import { startSvcpay, test, type Environment } from '../support/svcpay.js';
 
 type Around = Environment & { readonly sandbox: Sandbox };

@@ -10,7 +10,7 @@ import {
   WalletClient,
 } from '../../src/index.js';
 import { startCheckedSandbox } from '../support/openapi.js';
-import type { Sandbox } from '../../src/sandbox/index.js';
+import type { Sandbox } from '../../src/sandbox/server.js';
 import { test } from '../support/svcpay.js';
 
 const secret = 'whsec_5f2b';

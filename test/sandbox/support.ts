@@ -1,11 +1,10 @@
 // A small client for the tests of the sandbox, written from the specification and independent of
 // src/api.
 import { createHmac, randomUUID } from 'node:crypto';
-import { openSandbox, type EmbeddedSandbox } from '../../src/sandbox/embedded.js';
-import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
+import { openSandbox, type EmbeddedSandbox, type Service } from '../../src/sandbox/service.js';
+import type { Sandbox, SandboxOptions } from '../../src/sandbox/server.js';
 import type { ShapedOptions } from '../support/live-shapes/apply.js';
 import { openSqlite } from '../../src/store/files/sqlite-file.js';
-import type { Service } from '../../src/sandbox/service.js';
 import { checkFor, startCheckedSandbox, type Check } from '../support/openapi.js';
 
 export interface Answered {

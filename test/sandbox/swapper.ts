@@ -1,6 +1,6 @@
 // This program swaps 1 USDT for 1 USD repeatedly in a sandbox file, and prints the txnId of each
 // answer.
-import { openSandbox } from '../../src/sandbox/embedded.js';
+import { openSandbox } from '../../src/sandbox/service.js';
 import { openSqlite } from '../../src/store/files/sqlite-file.js';
 import { connect, sendTo, swap } from './support.js';
 

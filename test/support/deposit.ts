@@ -1,6 +1,6 @@
 // Sends money to the permanent Bitcoin address of the sandbox. The sandbox credits the deposit to
 // the wallet, but lists no transaction for it.
-import type { Sandbox } from '../../src/sandbox/index.js';
+import type { Sandbox } from '../../src/sandbox/server.js';
 import { svcpay, type Here } from './in-process.js';
 
 export async function deposit(

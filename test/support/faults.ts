@@ -2,7 +2,7 @@
 // ledger.
 import { expect } from 'vitest';
 import * as v from 'valibot';
-import type { Sandbox } from '../../src/sandbox/index.js';
+import type { Sandbox } from '../../src/sandbox/server.js';
 import { startFaultyProxy, type FaultyProxy } from './faulty-proxy.js';
 import { quickTime, svcpay, type Here, type Time } from './in-process.js';
 import { test as base, type Run } from './svcpay.js';

@@ -1,7 +1,7 @@
 // A proxy between svcpay and the sandbox that injects faults on demand, before or after the service
 // has acted.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Sandbox } from '../../src/sandbox/index.js';
+import type { Sandbox } from '../../src/sandbox/server.js';
 
 /** The kinds of request in a payment, in the order in which svcpay sends them. */
 export type Exchange = 'sign-in' | 'list' | 'wallets' | 'create request' | 'confirmation' | 'read';

@@ -2,7 +2,7 @@
 // and every field.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import * as v from 'valibot';
-import { startSandbox, type Sandbox } from '../../src/sandbox/index.js';
+import { startSandbox, type Sandbox } from '../../src/sandbox/server.js';
 import { openSqlite } from '../../src/store/files/sqlite-file.js';
 import { withLiveShapes, type ShapedOptions } from './live-shapes/apply.js';
 

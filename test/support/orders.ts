@@ -1,6 +1,6 @@
 // Orders in the forms that tests compare: as a line of text, and as the body of a create request.
 import Big from 'big.js';
-import type { Sandbox } from '../../src/sandbox/index.js';
+import type { Sandbox } from '../../src/sandbox/server.js';
 import type { PaymentDraft } from '../../src/store/journal/payment.js';
 import { instructionOfOrder } from '../../src/wallet/instruction/from-transaction.js';
 import { askedColumns } from '../../src/wallet/instruction/instruction.js';

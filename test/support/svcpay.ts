@@ -7,7 +7,7 @@ import { Duplex } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { spawn as spawnPty, type IPty } from '@lydell/node-pty';
 import { test as base } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/index.js';
+import type { Sandbox } from '../../src/sandbox/server.js';
 import { startCheckedSandbox } from './openapi.js';
 import type { ShapedOptions } from './live-shapes/apply.js';
 import { testedShapes } from './shapes.js';

@@ -5,14 +5,10 @@ import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { formatAmount, money } from '../../formats/amount.js';
 import { Failure, type FailureDetails, ifAvailable } from '../../formats/failure.js';
 import { type Attempt, needsAnswer } from '../../store/journal/payment.js';
-import { differenceList, differenceText } from '../../terminal/views/statement-view.js';
-import {
-  type Comparison,
-  type KnownEvent,
-  openComparison,
-  factsOf,
-  type FoundDifference,
-} from '../../wallet/books/compare.js';
+import { differenceList } from '../../terminal/views/difference-view.js';
+import { differenceText } from '../../terminal/views/statement-view.js';
+import { type Comparison, type KnownEvent, openComparison } from '../../wallet/books/compare.js';
+import { factsOf, type FoundDifference } from '../../wallet/books/compared.js';
 import type { Books } from '../../wallet/books/gather.js';
 import { withFigures } from '../../wallet/history/moved-amounts.js';
 import { createdSince } from '../../wallet/history/newest-first.js';
@@ -23,7 +19,8 @@ import { defineCommand } from '../define.js';
 import { beginningOf, instant, instantsOf, month } from '../tx/history-options.js';
 import { always, ownZone, type Span } from '../../formats/calendar.js';
 import { hasInbox } from '../payment/inbox.js';
-import { attemptsHere, knownPayments, showProgress, withBooks } from '../statement/open-books.js';
+import { attemptsHere, knownPayments } from '../statement/known-here.js';
+import { showProgress, withBooks } from '../statement/open-books.js';
 import { text } from '../values.js';
 
 export const reconcile = defineCommand({

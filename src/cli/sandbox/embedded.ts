@@ -3,7 +3,7 @@
 import { NetworkError, type Transport } from '../../api/transport.js';
 import type { Credentials } from '../../api/types.js';
 import { timerMs } from '../../formats/calendar.js';
-import { openSandbox, type EmbeddedSandbox } from '../../sandbox/embedded.js';
+import { openSandbox, type EmbeddedSandbox } from '../../sandbox/service.js';
 import { sandboxFile, type Home } from '../../store/files/home.js';
 import { openSqlite } from '../../store/files/sqlite-file.js';
 import { embeddedUrl } from '../../store/profile/settings.js';

@@ -2,7 +2,7 @@
 // webhooks in the wrong order.
 import { faultAnswer, listOf } from '../../formats/sandbox/answers.js';
 import { Failure } from '../../formats/failure.js';
-import { faultFields as fieldNames, faultKinds } from '../../sandbox/world/faults.js';
+import { faultFields as fieldNames, faultKinds } from '../../sandbox/faults.js';
 import { faultList, faultView } from '../../terminal/views/sandbox-traffic-view.js';
 import { defineCommand } from '../define.js';
 import { list, record } from '../show.js';

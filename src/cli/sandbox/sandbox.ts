@@ -15,7 +15,7 @@ import {
   walletAnswer,
   type Paid,
 } from '../../formats/sandbox/answers.js';
-import { seeds } from '../../sandbox/control/seed.js';
+import { seeds } from '../../sandbox/seed.js';
 import { deliveryList, requestList } from '../../terminal/views/sandbox-traffic-view.js';
 import {
   fundedView,

@@ -2,8 +2,8 @@
 // end of the command.
 import { Failure } from '../../formats/failure.js';
 import { parseDuration } from '../../formats/calendar.js';
-import { seeds } from '../../sandbox/control/seed.js';
-import { webhookEvents, webhookMethods } from '../../sandbox/deliveries/webhooks.js';
+import { seeds } from '../../sandbox/seed.js';
+import { webhookEvents, webhookMethods } from '../../sandbox/deliveries.js';
 import type { ServiceOptions } from '../../sandbox/service.js';
 import { openSqlite } from '../../store/files/sqlite-file.js';
 import type { Context } from '../context.js';

@@ -9,17 +9,13 @@ import { always, dayWriter, ownZone } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { asPlainCell, fromPlainCell } from '../../formats/text.js';
 import { accountFileView } from '../../terminal/views/statement-view.js';
-import {
-  accountsBy,
-  ruleColumns,
-  type AccountOf,
-  type Rule,
-  named,
-} from '../../wallet/books/programs.js';
+import { accountsBy, ruleColumns, type AccountOf, type Rule } from '../../wallet/books/accounts.js';
+import { named } from '../../wallet/books/ledger.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { record } from '../show.js';
-import { lookUpsOf, timedLines, withBooks } from './open-books.js';
+import { lookUpsOf, timedLines } from './lines.js';
+import { withBooks } from './open-books.js';
 
 const cell = v.pipe(v.string(), v.transform(fromPlainCell));
 

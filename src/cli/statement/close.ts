@@ -1,6 +1,6 @@
 // Closes a month: seals its statement in the database, and writes a copy with a hash. If a closed
 // month is closed again, svcpay prints what has changed. The next month contains the corrections.
-import { join, basename, dirname } from 'node:path';
+import { join } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import {
   dayWriter,
@@ -12,6 +12,7 @@ import {
 } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
+import { checkSealed, sha256Of, writeSealed } from '../../store/files/sealed.js';
 import type { Close } from '../../store/journal/records.js';
 import { adviceOf } from '../../terminal/next-step.js';
 import { cellIn } from '../../terminal/rows/view.js';
@@ -27,25 +28,16 @@ import {
   monthAfter,
   type Cells,
   type Change,
-  balanceAfter,
-} from '../../wallet/books/statement.js';
+} from '../../wallet/books/sealed-months.js';
 import type { Books } from '../../wallet/books/gather.js';
 import type { Candidate } from '../../wallet/books/movement.js';
+import { balanceAfter } from '../../wallet/books/statement.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { file, word } from '../values.js';
-import {
-  closedRows,
-  closesOf,
-  withBooks,
-  zoneOption,
-  lookUpsOf,
-  statementLines,
-} from './open-books.js';
+import { closedRows, closesOf, withBooks, zoneOption } from './open-books.js';
 import { notTied, pendingIn } from './statement.js';
-import { createHash } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { isThere, openFolder } from '../../store/files/home.js';
+import { lookUpsOf, statementLines } from './lines.js';
 
 export const statementClose = defineCommand({
   arguments: { month: word('MONTH', parseDate).describe('e.g. 2026-10') },
@@ -323,30 +315,4 @@ export function fileNameOf(text: string): string {
   );
   if (safe.length <= longestName) return safe;
   return `${safe.slice(0, longestName - 17)}~${sha256Of(text).slice(0, 16)}`;
-}
-
-export const sha256Of = (text: string): string => createHash('sha256').update(text).digest('hex');
-
-/** Throws Failure `usage` if the file exists and has different content. */
-export function checkSealed(path: string, text: string): void {
-  if (!isThere(path) || readFileSync(path, 'utf8') === text) return;
-  throw new Failure('usage', `${path} exists and has different content.`, {
-    hint: 'Move that file away, or choose another folder with --folder.',
-  });
-}
-
-/**
- * Writes the hash file before the text file, so that every text file has a hash. Throws Failure
- * `usage` if the file cannot be written, or if it exists and has different content.
- */
-export function writeSealed(path: string, text: string): void {
-  checkSealed(path, text);
-  openFolder(dirname(path));
-  try {
-    writeFileSync(`${path}.new`, text, { mode: 0o600 });
-    writeFileSync(`${path}.sha256`, `${sha256Of(text)}  ${basename(path)}\n`, { mode: 0o600 });
-    renameSync(`${path}.new`, path);
-  } catch (cause) {
-    throw new Failure('usage', `${path} cannot be written.`, { cause });
-  }
 }

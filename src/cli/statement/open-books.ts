@@ -1,7 +1,7 @@
-// Opens the books of an account: reads every transaction once, with the payments of the journal and
-// the sealed statements of closed months, and yields the rows of a statement.
+// Opens the books of an account, with the sealed statements of closed months. svcpay reads every
+// transaction once, and shows the progress.
 import type { ListedTransaction } from '../../api/types.js';
-import { fixed, decimalsOf } from '../../formats/amount.js';
+import { fixed } from '../../formats/amount.js';
 import {
   always,
   type CalendarDate,
@@ -13,46 +13,18 @@ import {
 } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { counted, messageOf } from '../../formats/text.js';
-import type { BookRecords, Close, KeptRate } from '../../store/journal/records.js';
-import {
-  openBookRows,
-  adjustmentOf,
-  type Candidate,
-  changeOf,
-  signed,
-} from '../../wallet/books/movement.js';
+import type { BookRecords, Close } from '../../store/journal/records.js';
+import { openBookRows } from '../../wallet/books/book-rows.js';
 import { type Books, gather } from '../../wallet/books/gather.js';
+import { adjustmentOf, type Candidate, changeOf } from '../../wallet/books/movement.js';
 import type { StoredTimes } from '../../wallet/history/settled-at.js';
-import {
-  type Cells,
-  type SealedMonth,
-  sealedMovements,
-  markRow,
-  rowOf,
-  statementRows,
-  type Difference,
-  type StatementScope,
-} from '../../wallet/books/statement.js';
+import { type Cells, type SealedMonth, sealedMovements } from '../../wallet/books/sealed-months.js';
 import type { Context } from '../context.js';
 import { eventsOf } from '../payment/inbox.js';
 import { word } from '../values.js';
+import { submittedHere } from './known-here.js';
+import { lookUpsOf } from './lines.js';
 import { parse } from 'csv-parse/sync';
-import { detailsOf } from '../../api/reading/transaction.js';
-import Big from 'big.js';
-import type { Journal } from '../../store/journal/journal.js';
-import {
-  attemptRef,
-  mayHaveMoved,
-  type Attempt,
-  type AttemptState,
-  type Payment,
-} from '../../store/journal/payment.js';
-import { destinationIn, type LocalPayment, type Outcome } from '../../wallet/books/compare.js';
-import { decodeOrder } from '../../wallet/order/orders.js';
-import type { RecipientOf } from '../../terminal/views/transaction-view.js';
-import type { StatementRow } from '../../formats/statement-row.js';
-import type { KnownOf } from '../../wallet/history/export.js';
-import { localFacts, partiesOf } from '../tx/local-facts.js';
 
 export const zoneOption = (fallback = 'of this machine') =>
   word('ZONE', parseZone)
@@ -288,202 +260,3 @@ const closedTransactions = (months: readonly SealedMonth[]): Candidate[] =>
           effect: changeOf(movement),
         },
   );
-
-const paymentsAtOnce = 500;
-
-interface Attempted {
-  readonly payment: Payment;
-  readonly attempt: Attempt;
-}
-
-/** Reads, in portions, all attempts of an account that have a transaction. */
-export async function* attemptsHere(journal: Journal, scope: string): AsyncGenerator<Attempted> {
-  let last = '';
-  for (;;) {
-    const payments = await journal.page(scope, last, paymentsAtOnce);
-    for (const payment of payments)
-      for (const attempt of payment.attempts)
-        if (attempt.txnId !== null) yield { payment, attempt };
-    last = payments.at(-1)?.id ?? '';
-    if (payments.length < paymentsAtOnce) return;
-  }
-}
-
-/**
- * Returns the payments that this home submitted, or no payments if svcpay cannot read the journal,
- * because the payments only help to explain a difference.
- */
-export async function submittedHere(context: Context): Promise<readonly Candidate[]> {
-  try {
-    const { scope, journal } = await context.account();
-    const found: Candidate[] = [];
-    for await (const { payment, attempt } of attemptsHere(await journal(), scope)) {
-      const { txnId, txnState, spendCcy, approvedTotal } = attempt;
-      if (!mayHaveMoved(attempt) || txnId === null || spendCcy === null) continue;
-      found.push({
-        ccy: spendCcy,
-        at: payment.openedAt,
-        txnId,
-        reason: 'not in the list',
-        txnState: txnState ?? 'unknown',
-        effect: approvedTotal === null ? null : new Big(approvedTotal).neg(),
-      });
-    }
-    return found;
-  } catch {
-    return [];
-  }
-}
-
-const outcomesOfStates: Readonly<Record<AttemptState, Outcome>> = {
-  requested: 'nothing moved',
-  quoted: 'nothing moved',
-  submitting: 'in flight',
-  'in-flight': 'in flight',
-  paid: 'paid',
-  failed: 'nothing moved',
-  lapsed: 'nothing moved',
-  error: 'error',
-  unknown: 'unknown',
-};
-
-/** Reads the attempts of the journal that were made in a period. */
-export async function* knownPayments(
-  journal: Journal,
-  scope: string,
-  { first, end }: Span,
-): AsyncGenerator<LocalPayment> {
-  for await (const { payment, attempt } of attemptsHere(journal, scope)) {
-    const at = attempt.submittedAt ?? payment.openedAt;
-    if (at < first || at >= end) continue;
-    const { txnId, state, number, spendCcy, approvedTotal, approvedReceives } = attempt;
-    const { destReq } = decodeOrder(attempt.request).body;
-    yield {
-      txnId,
-      reference: attemptRef(payment.ref, number),
-      outcome: outcomesOfStates[state],
-      state,
-      ccy: spendCcy,
-      total: approvedTotal === null ? null : new Big(approvedTotal),
-      receivesCcy: destReq.ccy,
-      destination: destinationIn(detailsOf(destReq.reqDetails)),
-      receives: approvedReceives === null ? null : new Big(approvedReceives),
-    };
-  }
-}
-
-const rowsAtOnce = 200;
-
-/** Looks up recipients and stored exchange rates in the data of this home. */
-export interface LookUps {
-  readonly parties: (txnIds: readonly string[]) => Promise<RecipientOf>;
-  readonly rates: (txnIds: readonly string[]) => Promise<ReadonlyMap<string, KeptRate>>;
-  readonly known: (txnIds: readonly string[]) => Promise<KnownOf>;
-}
-
-/**
- * Opens the lookups of recipients and exchange rates. If svcpay cannot read the data of this home,
- * the lookups return no data.
- */
-export function lookUpsOf(context: Context): LookUps {
-  const opened = context.account().then(async ({ scope }) => {
-    return { scope, rates: await context.rates() };
-  });
-  opened.catch(() => undefined);
-  return {
-    parties: (txnIds) => partiesOf(txnIds, context),
-    known: (txnIds) => localFacts(txnIds, context),
-    rates: (txnIds) =>
-      opened.then(({ scope, rates }) => rates.of(scope, txnIds)).catch(() => new Map()),
-  };
-}
-
-/**
- * Yields the rows of each wallet. If the closing balance of today differs from the service's
- * balance, the difference is a separate row after it.
- */
-export const statementLines = (
-  books: Books,
-  scope: StatementScope,
-  lookUps: LookUps,
-): AsyncGenerator<StatementRow> => looked(walletRows(books, scope), lookUps);
-
-/** Yields the rows of all wallets without balances, in the order of their times. */
-export const timedLines = (
-  books: Books,
-  { period, day }: Pick<StatementScope, 'period' | 'day'>,
-  lookUps: LookUps,
-): AsyncGenerator<StatementRow> => looked(timedRows(books, period, day), lookUps);
-
-function* timedRows(
-  books: Books,
-  period: StatementScope['period'],
-  day: StatementScope['day'],
-): Generator<StatementRow> {
-  const none = new Big(0);
-  for (const movement of books.movements(undefined, period)) yield rowOf(movement, none, day);
-}
-
-function* walletRows(books: Books, scope: StatementScope): Generator<StatementRow> {
-  const { wallets, period, now, day } = scope;
-  for (const ccy of wallets) {
-    yield* statementRows(ccy, books.movements(ccy), scope);
-    const difference =
-      period.end > now ? books.differences.find((each) => each.ccy === ccy) : undefined;
-    if (difference !== undefined) yield differenceRow(difference, day(now));
-  }
-}
-
-const differenceRow = ({ ccy, difference, reported }: Difference, date: string): StatementRow => ({
-  ...markRow('difference', ccy, date, reported),
-  ...signed(difference),
-});
-
-async function* looked(
-  rows: Iterable<StatementRow>,
-  lookUps: LookUps,
-): AsyncGenerator<StatementRow> {
-  let part: StatementRow[] = [];
-  for (const row of rows) {
-    part.push(row);
-    if (part.length < rowsAtOnce) continue;
-    yield* await withLocalData(part, lookUps);
-    part = [];
-  }
-  yield* await withLocalData(part, lookUps);
-}
-
-async function withLocalData(
-  rows: readonly StatementRow[],
-  lookUps: LookUps,
-): Promise<StatementRow[]> {
-  const txnIds = (of: readonly StatementRow[]): string[] => of.flatMap(({ txnId }) => txnId ?? []);
-  const recipientOf = await lookUps.parties(txnIds(rows.filter(({ kind }) => kind === 'send')));
-  const rates = await lookUps.rates(txnIds(rows));
-  const knownOf = await lookUps.known(txnIds(rows));
-  return rows.map((row) => {
-    const known = row.txnId === null ? undefined : knownOf(row.txnId);
-    const [party, kept] = row.txnId === null ? [] : [recipientOf(row.txnId), rates.get(row.txnId)];
-    const rateOf = (ccy: string | null): Big | null => {
-      const rate = kept?.rates[ccy ?? ''];
-      return rate === undefined ? null : new Big(rate);
-    };
-    const fiatRate = rateOf(row.wallet);
-    return {
-      ...row,
-      ...(known !== undefined && {
-        destination: known.destination,
-        paymentHash: known.paymentHash,
-        approvedBy: known.approvedBy,
-      }),
-      counterparty: party ?? row.counterparty,
-      ...(kept !== undefined &&
-        fiatRate !== null && {
-          fiatValue: changeOf(row).abs().times(fiatRate).round(decimalsOf(kept.fiat)),
-          fiatRate,
-          exchangedRate: rateOf(row.exchangedCcy),
-          fiat: kept.fiat,
-        }),
-    };
-  });
-}

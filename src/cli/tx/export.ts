@@ -9,7 +9,7 @@ import { withFigures } from '../../wallet/history/moved-amounts.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { pieces } from '../show.js';
-import { lookUpsOf } from '../statement/open-books.js';
+import { lookUpsOf } from '../statement/lines.js';
 import { historyFilter, historyOptions, withStates } from './history-options.js';
 import { localFacts, withNotes } from './local-facts.js';
 import { choice } from '../values.js';

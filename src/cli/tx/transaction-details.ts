@@ -12,7 +12,7 @@ import { endOf, resolutionText, type EndOfTransaction } from '../../wallet/payme
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import { recordRead } from '../../wallet/payment/resolve.js';
 import type { Context } from '../context.js';
-import { lookUpsOf } from '../statement/open-books.js';
+import { lookUpsOf } from '../statement/lines.js';
 import { eventsOf } from '../payment/inbox.js';
 import { openMeanwhile } from './local-facts.js';
 import { asTransaction, isNotReached, lastCheckedText } from './offline-list.js';

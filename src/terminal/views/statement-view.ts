@@ -1,6 +1,6 @@
 // Shows a statement of the wallets as a table of opening balance, rows and closing balance, and
-// describes differences in words. Shows a reconciliation with a row per difference.
-import type Big from 'big.js';
+// describes differences in words.
+import type { Big } from 'big.js';
 import type { StatementRow } from '../../formats/statement-row.js';
 import { fixed, formatAmount, formatNumber, money } from '../../formats/amount.js';
 import { counted, ownReference, shortId, entryOf, shortened } from '../../formats/text.js';
@@ -388,54 +388,4 @@ export const accountFileView: RecordView<{ readonly file: string; readonly rows:
   screen: (_canvas, { file, rows }) => [`  ${counted(rows, 'rule')} in ${file}`],
   columns: fieldColumns(['file', 'rows']),
   quiet: ({ file }) => file,
-};
-
-interface Difference {
-  readonly difference: string;
-  readonly source: string;
-  readonly txnId: string | null;
-  readonly reference: string | null;
-  readonly ccy: string | null;
-  readonly here: Big | null;
-  readonly there: Big | null;
-  readonly detail: string;
-  /** The note of the person who accepted the difference, or null. */
-  readonly accepted: string | null;
-}
-
-const sideColumn = (name: 'here' | 'there', title: string): Column<Difference> => ({
-  name,
-  title,
-  value: (row) => row[name],
-  text: ({ ccy, [name]: value }) =>
-    value === null ? '' : ccy === null ? fixed(value) : formatNumber(money(ccy, value)),
-  align: 'right',
-  priority: 2,
-});
-
-export const differenceList: ListView<Difference> = {
-  columns: [
-    { name: 'difference', title: 'Difference' },
-    { name: 'source', title: 'Against' },
-    {
-      name: 'reference',
-      title: 'Reference',
-      text: ({ reference }) => ownReference(reference),
-      shrinks: true,
-      priority: 3,
-    },
-    { name: 'ccy', title: 'Currency', priority: 2 },
-    sideColumn('here', 'Here'),
-    sideColumn('there', 'There'),
-    { name: 'detail', title: 'Detail', priority: 3, below: true },
-    {
-      name: 'accepted',
-      title: 'Accepted',
-      priority: 4,
-      below: true,
-    },
-    { name: 'txnId', title: 'Id', priority: 9, below: true },
-  ],
-  quiet: ({ txnId }) => txnId ?? '',
-  empty: 'No differences.',
 };

@@ -15,8 +15,8 @@ import {
   withStoredTimes,
   type StoredTimes,
 } from '../history/settled-at.js';
+import type { BookRows } from './book-rows.js';
 import {
-  type BookRows,
   booked,
   signed,
   unexplained,
@@ -24,13 +24,8 @@ import {
   type Candidate,
   type Movement,
 } from './movement.js';
-import {
-  keepSealed,
-  type SealedMonth,
-  balanceAfter,
-  explanations,
-  type Difference,
-} from './statement.js';
+import { keepSealed, type SealedMonth } from './sealed-months.js';
+import { balanceAfter, explanations, type Difference } from './statement.js';
 
 export interface BooksService {
   wallets(): Promise<Wallet[]>;

@@ -1,6 +1,6 @@
-// Determines the effects of a transaction or an adjustment on each wallet, and the possible effects
-// of a transaction that is not in the statement. Sorts the effects in a temporary database, and
-// adds them up by wallet and by a name, such as the payment method.
+// Determines the effects of a transaction on each wallet, and the possible effects of a transaction
+// that is not in the statement. Converts adjustments to effects on a wallet, and adds up effects by
+// wallet and by a name, such as the payment method.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { ListedTransaction } from '../../api/types.js';
@@ -8,9 +8,8 @@ import { fromWire, type Money } from '../../formats/amount.js';
 import { isFinal, isQuoted, movedNothing } from '../../formats/states.js';
 import { movedAmounts } from '../history/moved-amounts.js';
 import { settledAt } from '../history/settled-at.js';
-import { parseDate, spanOf, always, type Span } from '../../formats/calendar.js';
+import { parseDate, spanOf } from '../../formats/calendar.js';
 import type { BookEntry } from '../../store/journal/records.js';
-import { openScratch } from '../../store/files/sqlite-file.js';
 
 const exact = v.pipe(
   v.string(),
@@ -300,90 +299,4 @@ export function sumsOf<Name extends string>(
     });
   }
   return [...sums.values()];
-}
-
-export interface BookRows {
-  /** Replaces the rows of transactions by the given rows. */
-  replace(
-    txnIds: readonly string[],
-    movements: readonly Movement[],
-    candidates?: readonly Candidate[],
-  ): void;
-  /** Whether a page of the service's list contained the transaction. */
-  has(txnId: string): boolean;
-  /** The sorted currencies of all movements. */
-  currencies(): readonly string[];
-  /** The movements of a wallet, or of all wallets, oldest first. */
-  movements(ccy: string | undefined, span?: Span): Iterable<Movement>;
-  movement(ccy: string, txnId: string): Movement | undefined;
-  candidates(ccy: string): readonly Candidate[];
-  close(): void;
-}
-
-const tables = `
-  CREATE TABLE seen (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
-  CREATE TABLE movements (ccy TEXT, at INTEGER, id TEXT, data TEXT, PRIMARY KEY (ccy, at, id))
-    STRICT, WITHOUT ROWID;
-  CREATE INDEX movements_id ON movements (id);
-  CREATE TABLE candidates (id TEXT, ccy TEXT, data TEXT, PRIMARY KEY (id, ccy))
-    STRICT, WITHOUT ROWID;`;
-
-const dataRow = v.object({ data: v.string() });
-const ccyRow = v.object({ ccy: v.string() });
-
-export function openBookRows(): BookRows {
-  const db = openScratch(tables);
-  const read = <T>(rows: Iterable<unknown>, as: (text: string) => T): Iterable<T> =>
-    (function* () {
-      for (const row of rows) yield as(v.parse(dataRow, row).data);
-    })();
-  return {
-    replace: (txnIds, movements, candidates = []) =>
-      db.together(() => {
-        for (const txnId of txnIds) {
-          db.run('INSERT OR IGNORE INTO seen VALUES (?)', txnId);
-          db.run('DELETE FROM movements WHERE id = ?', txnId);
-          db.run('DELETE FROM candidates WHERE id = ?', txnId);
-        }
-        for (const each of movements) {
-          const { ccy, at, txnId, reference } = each;
-          const id = txnId ?? reference ?? '';
-          const data = JSON.stringify(each);
-          db.run('INSERT OR REPLACE INTO movements VALUES (?, ?, ?, ?)', ccy, at, id, data);
-        }
-        for (const each of candidates) {
-          const [{ ccy, txnId }, data] = [each, JSON.stringify(each)];
-          db.run('INSERT OR REPLACE INTO candidates VALUES (?, ?, ?)', txnId, ccy, data);
-        }
-      }),
-    has: (txnId) => db.first('SELECT 1 FROM seen WHERE id = ?', txnId) !== undefined,
-    currencies: () =>
-      [...db.each('SELECT DISTINCT ccy FROM movements ORDER BY ccy')].map(
-        (row) => v.parse(ccyRow, row).ccy,
-      ),
-    movements: (ccy, { first, end } = always) =>
-      read(
-        ccy === undefined
-          ? db.each(
-              'SELECT data FROM movements WHERE at >= ? AND at < ? ORDER BY at, id, ccy',
-              first,
-              end,
-            )
-          : db.each(
-              'SELECT data FROM movements WHERE ccy = ? AND at >= ? AND at < ? ORDER BY at, id',
-              ccy,
-              first,
-              end,
-            ),
-        readMovement,
-      ),
-    movement: (ccy, txnId) => {
-      const row = db.first('SELECT data FROM movements WHERE id = ? AND ccy = ?', txnId, ccy);
-      return row === undefined ? undefined : readMovement(v.parse(dataRow, row).data);
-    },
-    candidates: (ccy) => [
-      ...read(db.each('SELECT data FROM candidates WHERE ccy = ? ORDER BY id', ccy), readCandidate),
-    ],
-    close: () => db.close(),
-  };
 }

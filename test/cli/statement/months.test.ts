@@ -10,7 +10,7 @@ import fc from 'fast-check';
 import { parse as parseOfx } from 'ofx-js';
 import * as v from 'valibot';
 import { describe, expect, onTestFinished } from 'vitest';
-import type { Sandbox } from '../../../src/sandbox/index.js';
+import type { Sandbox } from '../../../src/sandbox/server.js';
 import { deposit } from '../../support/deposit.js';
 import { isInstalled } from '../../support/installed.js';
 import { quickTime, svcpay, type Here } from '../../support/in-process.js';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import Big from 'big.js';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, onTestFinished } from 'vitest';
-import type { Sandbox } from '../../../src/sandbox/index.js';
+import type { Sandbox } from '../../../src/sandbox/server.js';
 import { deposit } from '../../support/deposit.js';
 import { isInstalled } from '../../support/installed.js';
 import { quickTime, svcpay, type Here } from '../../support/in-process.js';

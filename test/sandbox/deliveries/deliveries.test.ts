@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Sandbox, SandboxOptions } from '../../../src/sandbox/index.js';
+import type { Sandbox, SandboxOptions } from '../../../src/sandbox/server.js';
 import { makeCertificate } from '../../support/certificate.js';
 import { startReceiver, hmac, type Receiver } from '../../support/receiver.js';
 import {

@@ -1,14 +1,12 @@
 // The sandbox gives a specified answer to random requests to every endpoint, and moves no money.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { controls } from '../../../src/sandbox/control/control.js';
-import { endpoints } from '../../../src/sandbox/endpoints/endpoints.js';
+import { controls } from '../../../src/sandbox/control.js';
+import { endpoints } from '../../../src/sandbox/endpoints.js';
 import { maxBodyLength } from '../../../src/sandbox/unspecified.js';
-import { dueActions } from '../../../src/sandbox/kinds/index.js';
+import { dueActions } from '../../../src/sandbox/kinds.js';
 import { openService, type Service } from '../../../src/sandbox/service.js';
-import { openApiRoute } from '../../../src/sandbox/web/openapi.js';
-import { lnurlRoutes } from '../../../src/sandbox/web/lnurl-pay.js';
-import { pageRoutes } from '../../../src/sandbox/web/payment-page.js';
+import { openApiRoute, lnurlRoutes, pageRoutes } from '../../../src/sandbox/web.js';
 import { openApiCheck, type Check } from '../../support/openapi.js';
 import { countOf } from '../../support/part.js';
 import { clientOf, lightningReceive, lightningSend, swap, type Client } from '../support.js';

@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { withLiveShapes } from '../../support/live-shapes/apply.js';
 import { shapeNames, type LiveShapeName } from '../../support/live-shapes/table.js';
-import { openSandbox } from '../../../src/sandbox/embedded.js';
+import { openSandbox } from '../../../src/sandbox/service.js';
 import { hmac, startReceiver } from '../../support/receiver.js';
 import {
   authenticate,

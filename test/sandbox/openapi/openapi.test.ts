@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { endpoints } from '../../../src/sandbox/endpoints/endpoints.js';
+import { endpoints } from '../../../src/sandbox/endpoints.js';
 import { openApiCheck, type Exchange } from '../../support/openapi.js';
 import { fresh, lightningReceive, swap, type Fresh } from '../support.js';
 

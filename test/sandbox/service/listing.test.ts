@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Store } from '../../../src/sandbox/storage/database.js';
+import type { Store } from '../../../src/sandbox/database.js';
 import { openService, type Service } from '../../../src/sandbox/service.js';
 import { clientOf, lightningReceive, swap, type Client } from '../support.js';
 

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../../src/store/files/sqlite-file.js';
-import { openStore, type Store } from '../../../src/sandbox/storage/database.js';
+import { openStore, type Store } from '../../../src/sandbox/database.js';
 
 let store: Store;
 let commits = 0;

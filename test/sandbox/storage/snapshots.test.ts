@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openStore } from '../../../src/sandbox/storage/database.js';
-import type { Sandbox } from '../../../src/sandbox/index.js';
+import { openStore } from '../../../src/sandbox/database.js';
+import type { Sandbox } from '../../../src/sandbox/server.js';
 import { openSqlite } from '../../../src/store/files/sqlite-file.js';
 import {
   connect,

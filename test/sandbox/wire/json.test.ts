@@ -2,7 +2,7 @@
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readJson, writeJson } from '../../../src/sandbox/wire/json.js';
+import { readJson, writeJson } from '../../../src/sandbox/wire.js';
 
 /** Numbers between 1e-18 and 1e18, because readJson refuses far smaller and far larger numbers. */
 const number = fc

@@ -1,7 +1,7 @@
 // The sandbox creates random ids.
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { randomId } from '../../../src/sandbox/world/context.js';
+import { randomId } from '../../../src/sandbox/world.js';
 
 const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

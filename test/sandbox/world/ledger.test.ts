@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto';
 import Big from 'big.js';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Context } from '../../../src/sandbox/world/context.js';
-import { openStore, type Store } from '../../../src/sandbox/storage/database.js';
+import type { Context } from '../../../src/sandbox/world.js';
+import { openStore, type Store } from '../../../src/sandbox/database.js';
 import {
   balanceOf,
   houseLeg,
@@ -15,8 +15,8 @@ import {
   verifyBooks,
   wallet,
   type Leg,
-} from '../../../src/sandbox/world/ledger.js';
-import { wireNamesOf } from '../../../src/sandbox/wire/wire-names.js';
+} from '../../../src/sandbox/accounts.js';
+import { wireNamesOf } from '../../../src/sandbox/wire.js';
 
 let store: Store;
 let ctx: Context;

@@ -22,7 +22,7 @@ import { copyOf, openSqlite, type SqliteFile } from '../../../src/store/files/sq
 import type { Journal } from '../../../src/store/journal/journal.js';
 import { journalPart } from '../../../src/store/journal/schema.js';
 import { journalIn, openJournal } from '../../../src/store/journal/sqlite-journal.js';
-import { sandboxFileIn } from '../../../src/sandbox/storage/schema.js';
+import { sandboxFileIn } from '../../../src/sandbox/database.js';
 import { account, fillHome, refs } from '../../support/filled-home.js';
 import { svcpay } from '../../support/in-process.js';
 import { upgradedWhereverKilled } from '../../support/killed-upgrade.js';

@@ -1,9 +1,8 @@
 // Changes a sandbox so that it answers in the response formats of live services.
-import { jsonAnswer, type Incoming, type Outgoing } from '../../../src/sandbox/http/routing.js';
-import { createPoster, type PostRequest } from '../../../src/sandbox/deliveries/post.js';
+import { jsonAnswer, type Incoming, type Outgoing } from '../../../src/sandbox/routing.js';
+import { createPoster, type PostRequest } from '../../../src/sandbox/post.js';
 import { otherError } from '../../../src/sandbox/unspecified.js';
-import { readJson } from '../../../src/sandbox/wire/json.js';
-import { wireNamesOf, type WireNames } from '../../../src/sandbox/wire/wire-names.js';
+import { readJson, wireNamesOf, type WireNames } from '../../../src/sandbox/wire.js';
 import type { Intercept, ServiceOptions } from '../../../src/sandbox/service.js';
 import { applyEdit } from './edits.js';
 import { readShapeNames, shapeNames, shapeOf, type LiveShapeName } from './table.js';

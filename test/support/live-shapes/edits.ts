@@ -1,7 +1,7 @@
 // Edits JSON to match the response formats of live services, with exact decimals.
 import Big from 'big.js';
 import { encodeLnurl } from '../../../src/formats/destination.js';
-import type { WireNames } from '../../../src/sandbox/wire/wire-names.js';
+import type { WireNames } from '../../../src/sandbox/wire.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Change = (value: unknown) => unknown;

@@ -4,11 +4,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import Big from 'big.js';
 import type { ListedTransaction } from '../../../src/api/types.js';
 import { Failure } from '../../../src/formats/failure.js';
-import {
-  openComparison,
-  type KnownEvent,
-  type LocalPayment,
-} from '../../../src/wallet/books/compare.js';
+import { openComparison, type KnownEvent } from '../../../src/wallet/books/compare.js';
+import type { LocalPayment } from '../../../src/wallet/books/compared.js';
 import { received, start, transaction } from './support.js';
 
 interface World {

@@ -1,0 +1,428 @@
+// The `/_sandbox/` control endpoints for tests and for people, including snapshots: named copies of
+// the sandbox's state in its own file.
+import Big from 'big.js';
+import * as v from 'valibot';
+import type {
+  ClockState,
+  Credentials,
+  OutsideInvoice,
+  SandboxStatus,
+  SandboxWallet,
+  Unserialized,
+  Snapshot,
+} from '../formats/sandbox/answers.js';
+import { findAccount, listAccounts, walletsOf } from './accounts.js';
+import {
+  type DueAction,
+  readClock,
+  runDueActions,
+  setClock,
+  type Context,
+  randomId,
+  createInvoice,
+} from './world.js';
+import { addFault, clearFaults, faultRule, listFaults, removeFault } from './faults.js';
+import {
+  control,
+  idParam,
+  readBody,
+  type Route,
+  type RoutedRequest,
+  wholeNumber,
+  readLog,
+} from './routing.js';
+import { mine, fund, payFromOutside } from './kinds.js';
+import { badRequest, notFound, currency, duration, readAmount, whole, states } from './wire.js';
+import { readAutoPay, requireSetting, type Store, writeAutoPay } from './database.js';
+import {
+  createAccount,
+  issueCredentials,
+  reset,
+  seeds,
+  readCredentials,
+  setCredentials,
+} from './seed.js';
+import { durations } from './unspecified.js';
+import {
+  enqueue,
+  listDeliveries,
+  replay,
+  showDelivery,
+  changeWebhookOptions,
+  readWebhookOptions,
+} from './deliveries.js';
+import { findTransaction } from './transactions.js';
+
+const endOfTime = Date.UTC(2200, 0);
+
+interface ControlOptions {
+  /** Returns the machine's time in epoch ms. */
+  readonly machineTime: () => number;
+  readonly dueActions: ReadonlyMap<string, DueAction>;
+}
+
+const fundBody = v.object({ ccy: currency, amount: v.string(), accountId: v.optional(v.string()) });
+const accountBody = v.object({
+  displayName: v.pipe(v.string(), v.nonEmpty(), v.maxLength(100)),
+  /**
+   * The id of the new account's parent, by default the main account. If `parentAccountId` is null,
+   * the new account is unrelated to other accounts.
+   */
+  parentAccountId: v.optional(v.nullable(v.string())),
+});
+const payBody = v.object({ target: v.string(), amount: v.optional(v.string()) });
+const mineBody = v.object({ n: v.optional(whole(1, 1000), new Big(1)) });
+const invoiceBody = v.object({
+  amount: v.string(),
+  description: v.optional(v.pipe(v.string(), v.maxBytes(639)), 'Outside invoice'),
+  expiry: v.optional(duration, new Big(durations.invoice)),
+});
+const seedBody = v.object({
+  seed: v.picklist(seeds),
+  months: v.optional(whole(1, 36), new Big(1)),
+});
+const advanceBody = v.object({ by: duration });
+const autoPayBody = v.object({ after: v.union([v.literal('off'), duration]) });
+
+export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
+  /** Changes the clock and runs the actions that became due. */
+  const clock =
+    (change: (clock: ClockState, call: RoutedRequest) => ClockState) =>
+    (call: RoutedRequest): ClockState => {
+      const [{ ctx }, machine] = [call, machineTime()];
+      const set = change(readClock(ctx.store, machine), call);
+      setClock(ctx.store, machine, set);
+      runDueActions({ ...ctx, now: set.now }, dueActions);
+      return set;
+    };
+  return [
+    control('GET', 'status', ({ ctx }) => status(ctx, machineTime())),
+    control('POST', 'fund', fundWallet),
+    control('POST', 'accounts', openAccount),
+    control('POST', 'pay', ({ ctx, incoming }) => {
+      const { target, amount } = readBody(incoming, payBody);
+      return payFromOutside(ctx, target, amount);
+    }),
+    control('POST', 'invoice', outsideInvoice),
+    control('POST', 'mine', ({ ctx, incoming }) => {
+      const { n } = readBody(incoming, mineBody);
+      return { data: mine(ctx, n, dueActions) };
+    }),
+    control('POST', 'reset', ({ ctx }) => {
+      reset(ctx, machineTime());
+      return status(ctx, machineTime());
+    }),
+    control('POST', 'seed', ({ ctx, incoming }) => {
+      const { seed, months } = readBody(incoming, seedBody);
+      reset(ctx, machineTime(), seed, Number(months));
+      return status(ctx, machineTime());
+    }),
+    control('GET', 'clock', ({ ctx }) => readClock(ctx.store, machineTime())),
+    control(
+      'POST',
+      'clock/advance',
+      clock(({ now, frozen }, { incoming }) => {
+        const { by } = readBody(incoming, advanceBody);
+        if (now + by > endOfTime) throw badRequest('the clock cannot advance beyond the year 2200');
+        return { now: now + by, frozen };
+      }),
+    ),
+    control(
+      'POST',
+      'clock/freeze',
+      clock(({ now }) => ({ now, frozen: true })),
+    ),
+    control(
+      'POST',
+      'clock/thaw',
+      clock(({ now }) => ({ now, frozen: false })),
+    ),
+    control('PUT', 'auto-pay', (call) => {
+      const { after } = readBody(call.incoming, autoPayBody);
+      writeAutoPay(call.ctx.store, after);
+      return { after };
+    }),
+    ...faultControls(),
+    control('GET', 'log', ({ ctx, query }) => ({ data: readLog(ctx.store, logFilter(query)) })),
+  ];
+}
+
+function faultControls(): Route[] {
+  return [
+    control('GET', 'faults', ({ ctx }) => ({ data: listFaults(ctx.store) })),
+    control('POST', 'faults', ({ ctx, incoming }) =>
+      addFault(ctx.store, readBody(incoming, faultRule)),
+    ),
+    control('DELETE', 'faults', ({ ctx }) => {
+      clearFaults(ctx.store);
+      return { data: [] };
+    }),
+    control('DELETE', 'faults/:id', (call) => {
+      removeFault(call.ctx.store, idParam(call));
+      return { data: listFaults(call.ctx.store) };
+    }),
+  ];
+}
+
+function status(ctx: Context, machine: number): Unserialized<SandboxStatus> {
+  const { store } = ctx;
+  return {
+    baseUrl: ctx.baseUrl,
+    accountId: requireSetting(store, 'mainAccount'),
+    clock: readClock(store, machine),
+    autoPay: readAutoPay(store) ?? 'off',
+    accounts: listAccounts(store).map(({ id, parentId, displayName }) => ({
+      accountId: id,
+      accountDisplayName: displayName,
+      parentAccountId: parentId,
+      wallets: walletsIn(store, id),
+    })),
+    transactions: counts(store, 'SELECT state AS value, count(*) AS count FROM txn GROUP BY state'),
+    faults: listFaults(store).filter(({ spent }) => !spent).length,
+    deliveries: counts(
+      store,
+      'SELECT status AS value, count(*) AS count FROM delivery GROUP BY status',
+    ),
+    due:
+      store.one(v.object({ count: v.number() }), 'SELECT count(*) AS count FROM due')?.count ?? 0,
+  };
+}
+
+function walletsIn(store: Store, accountId: string): Unserialized<SandboxWallet>[] {
+  return walletsOf(store, accountId).map(({ ccy, amount, availableBalance }) => ({
+    ccy,
+    amount,
+    availableBalance,
+  }));
+}
+
+function counts(store: Store, sql: string): Record<string, number> {
+  const rows = store.all(v.object({ value: v.string(), count: v.number() }), sql);
+  return Object.fromEntries(rows.map(({ value, count }) => [value, count]));
+}
+
+function fundWallet({ ctx, incoming }: RoutedRequest): Unserialized<SandboxWallet> | undefined {
+  const {
+    ccy,
+    amount,
+    accountId = requireSetting(ctx.store, 'mainAccount'),
+  } = readBody(incoming, fundBody);
+  const account = findAccount(ctx.store, accountId);
+  if (account === undefined) throw notFound();
+  fund(ctx, account, ccy, readAmount(ccy, amount));
+  return walletsIn(ctx.store, accountId).find((wallet) => wallet.ccy === ccy);
+}
+
+function openAccount({ ctx, incoming }: RoutedRequest): Credentials {
+  const { displayName, parentAccountId = requireSetting(ctx.store, 'mainAccount') } = readBody(
+    incoming,
+    accountBody,
+  );
+  if (parentAccountId !== null && findAccount(ctx.store, parentAccountId) === undefined)
+    throw notFound();
+  const { id } = createAccount(ctx, displayName, parentAccountId);
+  return issueCredentials(ctx, id);
+}
+
+function outsideInvoice({ ctx, incoming }: RoutedRequest): Unserialized<OutsideInvoice> {
+  const { amount, description, expiry } = readBody(incoming, invoiceBody);
+  const value = readAmount('BTC', amount);
+  const made = createInvoice(ctx, {
+    amount: value,
+    description,
+    expiryMs: Number(expiry),
+    txnId: null,
+  });
+  return {
+    invoice: made.invoice,
+    paymentHash: made.paymentHash,
+    amount: value,
+    expiresAt: made.expiresAt,
+  };
+}
+
+function logFilter(query: URLSearchParams) {
+  return {
+    method: query.get('method')?.toUpperCase(),
+    path: query.get('path') ?? undefined,
+    limit: wholeNumber(query, 'limit'),
+  };
+}
+
+const triggerBody = v.object({
+  state: v.picklist(states),
+  /**
+   * The id of the transaction that the test event names. Without an id, the test event names a
+   * transaction that does not exist.
+   */
+  txnId: v.optional(v.string()),
+  extRefId: v.optional(v.string()),
+  msg: v.optional(v.string(), ''),
+  /**
+   * The account whose webhook gets the test event, by default the main account. If `txnId` is
+   * given, the service ignores `accountId`.
+   */
+  accountId: v.optional(v.string()),
+});
+
+const optionsBody = v.object({ allowHttpLoopback: v.boolean() });
+
+export function webhookControls(): Route[] {
+  return [
+    control('POST', 'trigger', trigger),
+    control('GET', 'deliveries', ({ ctx, query }) => ({
+      data: listDeliveries(ctx.store, {
+        txnId: query.get('txnId') ?? undefined,
+        status: query.get('status') ?? undefined,
+        limit: wholeNumber(query, 'limit'),
+      }),
+    })),
+    control('POST', 'deliveries/:id/replay', (call) => {
+      replay(call.ctx, idParam(call));
+      return showDelivery(call.ctx.store, idParam(call));
+    }),
+    control('PUT', 'webhook-options', ({ ctx, incoming }) => {
+      changeWebhookOptions(ctx.store, readBody(incoming, optionsBody));
+      return readWebhookOptions(ctx.store);
+    }),
+  ];
+}
+
+/** Sends a test event. The state in the test event can differ from the state of the transaction. */
+function trigger({ ctx, incoming }: RoutedRequest): unknown {
+  const { state, txnId, extRefId, msg, accountId } = readBody(incoming, triggerBody);
+  const txn = txnId === undefined ? undefined : findTransaction(ctx.store, txnId);
+  if (txnId !== undefined && txn === undefined) throw notFound();
+  if (txn !== undefined && extRefId !== undefined)
+    throw badRequest(
+      'extRefId must not be set, because the event has the extRefId of the transaction',
+    );
+  const event = {
+    txnId: txn?.id ?? randomId(ctx.random),
+    extRefId: txn?.extRefId ?? extRefId,
+    txnState: state,
+    msg,
+    updatedAt: ctx.now,
+  };
+  const owner = txn?.accountId ?? accountId ?? requireSetting(ctx.store, 'mainAccount');
+  return showDelivery(ctx.store, enqueue(ctx, owner, event, ctx.now));
+}
+
+const snapshotRow = v.object({
+  id: v.number(),
+  name: v.string(),
+  savedAt: v.number(),
+  clock: v.number(),
+  frozen: v.number(),
+  transactions: v.number(),
+});
+
+const saveBody = v.object({
+  name: v.pipe(
+    v.string(),
+    v.regex(/^[\w.-]{1,64}$/, 'must have 1 to 64 letters, digits, ".", "_" or "-"'),
+  ),
+});
+
+/**
+ * The tables that a snapshot omits: settings and keys of this file, faults, the request log, and
+ * used signatures. Restoring a snapshot does not make used signatures valid again.
+ */
+const omittedTables = ['setting', 'used_signature', 'request_log', 'fault', 'snapshot'];
+
+export function snapshotControls(machineTime: () => number): Route[] {
+  return [
+    control('GET', 'snapshots', ({ ctx }) => ({ data: listSnapshots(ctx.store) })),
+    control('POST', 'snapshots', ({ ctx, incoming }) =>
+      saveSnapshot(ctx, machineTime(), readBody(incoming, saveBody).name),
+    ),
+    control('POST', 'snapshots/:name/load', ({ ctx, params }) =>
+      loadSnapshot(ctx, machineTime(), params['name'] ?? ''),
+    ),
+    control('DELETE', 'snapshots/:name', ({ ctx, params }) => {
+      removeSnapshot(ctx.store, requireSnapshot(ctx.store, params['name'] ?? '').id);
+      return { data: listSnapshots(ctx.store) };
+    }),
+  ];
+}
+
+export function listSnapshots(store: Store): Snapshot[] {
+  return store.all(snapshotRow, 'SELECT * FROM snapshot ORDER BY id').map(showSnapshot);
+}
+
+/** Saves the state under a name, and replaces an earlier snapshot of this name. */
+function saveSnapshot({ store }: Context, machine: number, name: string): Snapshot {
+  const before = findSnapshot(store, name);
+  if (before !== undefined) removeSnapshot(store, before.id);
+  const { now, frozen } = readClock(store, machine);
+  store.run(
+    `INSERT INTO snapshot (name, saved_at, clock, frozen, transactions)
+     VALUES (?, ?, ?, ?, (SELECT count(*) FROM txn))`,
+    name,
+    machine,
+    now,
+    Number(frozen),
+  );
+  const saved = requireSnapshot(store, name);
+  for (const table of savedTables(store))
+    store.run(`CREATE TABLE ${copyOf(saved.id, table)} AS SELECT * FROM ${table}`);
+  return showSnapshot(saved);
+}
+
+/**
+ * Restores a snapshot, including its clock. Restoring a snapshot keeps the current credentials of
+ * the main account.
+ */
+function loadSnapshot({ store }: Context, machine: number, name: string): Snapshot {
+  const snapshot = requireSnapshot(store, name);
+  const { apiKey, apiSecret, accountId } = readCredentials(store);
+  // Lets SQLite check foreign keys only at the commit, because restored rows refer to each other.
+  store.run('PRAGMA defer_foreign_keys = ON');
+  for (const table of savedTables(store)) {
+    store.run(`DELETE FROM ${table}`);
+    store.run(`INSERT INTO ${table} SELECT * FROM ${copyOf(snapshot.id, table)} ORDER BY rowid`);
+  }
+  // A higher claim number invalidates the claims of workers that are posting now.
+  store.run('UPDATE webhook SET claim = max(claim + 1, ?), claimed_until = 0', machine);
+  setCredentials(store, accountId, apiKey, apiSecret);
+  const shown = showSnapshot(snapshot);
+  setClock(store, machine, shown.clock);
+  return shown;
+}
+
+function removeSnapshot(store: Store, id: number): void {
+  for (const table of savedTables(store)) store.run(`DROP TABLE ${copyOf(id, table)}`);
+  store.run('DELETE FROM snapshot WHERE id = ?', id);
+}
+
+function findSnapshot(store: Store, name: string): v.InferOutput<typeof snapshotRow> | undefined {
+  return store.one(snapshotRow, 'SELECT * FROM snapshot WHERE name = ?', name);
+}
+
+function requireSnapshot(store: Store, name: string): v.InferOutput<typeof snapshotRow> {
+  const found = findSnapshot(store, name);
+  if (found === undefined) throw notFound();
+  return found;
+}
+
+function showSnapshot({
+  name,
+  savedAt,
+  clock,
+  frozen,
+  transactions,
+}: v.InferOutput<typeof snapshotRow>): Snapshot {
+  return { name, savedAt, clock: { now: clock, frozen: frozen === 1 }, transactions };
+}
+
+/** Lists every table that a snapshot includes. */
+function savedTables(store: Store): string[] {
+  const tables = store.all(
+    v.object({ name: v.string() }),
+    `SELECT name FROM sqlite_schema
+     WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'copy%' ORDER BY name`,
+  );
+  return tables.map(({ name }) => name).filter((name) => !omittedTables.includes(name));
+}
+
+const copyOf = (id: number, table: string): string => `copy_${id}_${table}`;

@@ -1,0 +1,506 @@
+// The sandbox's SQLite file: its tables, which store amounts in the smallest unit of the currency,
+// the transactions in which every job runs, and small named settings.
+import Database from 'libsql';
+import { setTimeout as pause } from 'node:timers/promises';
+import * as v from 'valibot';
+import { policies, poll, type PollNext } from '../formats/poll.js';
+import { columnOf, fieldOf, codeOf } from '../formats/text.js';
+import { durations } from './unspecified.js';
+
+interface DatabaseFile {
+  readonly path: string;
+  /** The name of the file in error messages. */
+  readonly name: string;
+  /** The application id, which distinguishes the file from other SQLite files. */
+  readonly applicationId: number;
+  /**
+   * The SQL scripts that upgrade the tables of the sandbox, one script per version. The first SQL
+   * script creates version 1 of the tables.
+   */
+  readonly steps: readonly string[];
+  readonly advice: { readonly hint: string; readonly next: undefined };
+}
+
+/**
+ * Opens the file and upgrades its tables to the latest version. Throws a Failure if the upgrade is
+ * impossible.
+ */
+export type OpenFile = (file: DatabaseFile) => Database.Database;
+
+/** The application id of a sandbox file: the letters `svcs`. */
+const applicationId = 0x73766373;
+
+/**
+ * The SQL scripts that upgrade the tables of the sandbox, one script per version. The SQL script of
+ * a released version never changes.
+ */
+const sandboxSteps: readonly string[] = [
+  `CREATE TABLE setting (
+  key TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE account (
+  id TEXT PRIMARY KEY,
+  parent_id TEXT REFERENCES account (id),
+  display_name TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE api_key (
+  key TEXT PRIMARY KEY,
+  secret TEXT NOT NULL,
+  account_id TEXT NOT NULL REFERENCES account (id)
+) STRICT;
+
+CREATE TABLE used_signature (
+  signature TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE wallet (
+  id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL REFERENCES account (id),
+  ccy TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  UNIQUE (account_id, ccy)
+) STRICT;
+
+-- Double entry: a book per owner, role and currency. Only the world outside and the currency desk
+-- may owe.
+CREATE TABLE book (
+  id INTEGER PRIMARY KEY,
+  owner TEXT NOT NULL,
+  role TEXT NOT NULL CHECK (role IN ('available', 'reserved', 'fees', 'desk', 'outside')),
+  ccy TEXT NOT NULL,
+  balance INTEGER NOT NULL CHECK (balance >= 0 OR role IN ('desk', 'outside')),
+  changed_at INTEGER NOT NULL,
+  UNIQUE (owner, role, ccy)
+) STRICT;
+
+-- One movement of money; a subject makes each step once.
+CREATE TABLE posting (
+  id INTEGER PRIMARY KEY,
+  subject TEXT NOT NULL,
+  step TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  UNIQUE (subject, step)
+) STRICT;
+
+CREATE TABLE entry (
+  posting_id INTEGER NOT NULL REFERENCES posting (id),
+  book_id INTEGER NOT NULL REFERENCES book (id),
+  amount INTEGER NOT NULL,
+  PRIMARY KEY (posting_id, book_id)
+) STRICT, WITHOUT ROWID;
+
+-- number: in the order of creation.
+CREATE TABLE txn (
+  number INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  account_id TEXT NOT NULL REFERENCES account (id),
+  kind TEXT NOT NULL,
+  state TEXT NOT NULL,
+  ext_ref_id TEXT,
+  note TEXT,
+  source_ccy TEXT NOT NULL,
+  source_method TEXT NOT NULL,
+  source_amount INTEGER NOT NULL,
+  source_details TEXT NOT NULL,
+  dest_ccy TEXT NOT NULL,
+  dest_method TEXT NOT NULL,
+  dest_amount INTEGER NOT NULL,
+  dest_details TEXT NOT NULL,
+  extra TEXT NOT NULL,
+  charge INTEGER NOT NULL,
+  arrives INTEGER NOT NULL,
+  service_fee INTEGER NOT NULL,
+  network_fee INTEGER NOT NULL,
+  fx_rate TEXT NOT NULL,
+  expires_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+-- Everything that a list is filtered and ordered by: pages are counted and skipped in the index
+-- alone.
+CREATE INDEX txn_listed ON txn (account_id, created_at, number, state, source_method, dest_method);
+CREATE INDEX txn_by_reference ON txn (account_id, ext_ref_id) WHERE ext_ref_id IS NOT NULL;
+
+-- With the transaction's values at that time.
+CREATE TABLE state_change (
+  id INTEGER PRIMARY KEY,
+  txn_id TEXT NOT NULL REFERENCES txn (id),
+  state TEXT NOT NULL,
+  msg TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  source_details TEXT NOT NULL,
+  charge INTEGER NOT NULL,
+  arrives INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX state_change_by_txn ON state_change (txn_id, id);
+
+-- While a process posts what is ready for a webhook it holds a numbered claim, until a moment of
+-- the machine's clock.
+CREATE TABLE webhook (
+  id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL UNIQUE REFERENCES account (id),
+  callback TEXT NOT NULL,
+  secret TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  claim INTEGER NOT NULL DEFAULT 0,
+  claimed_until INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+-- One event for one webhook, kept as the raw text that is signed and posted.
+CREATE TABLE delivery (
+  id INTEGER PRIMARY KEY,
+  webhook_id TEXT NOT NULL,
+  account_id TEXT NOT NULL REFERENCES account (id),
+  txn_id TEXT NOT NULL,
+  txn_state TEXT NOT NULL,
+  body TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('scheduled', 'sending', 'delivered', 'failed',
+    'canceled')),
+  tries INTEGER NOT NULL DEFAULT 0,
+  due_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX delivery_sending ON delivery (webhook_id, due_at, id) WHERE status = 'sending';
+
+CREATE TABLE attempt (
+  id INTEGER PRIMARY KEY,
+  delivery_id INTEGER NOT NULL REFERENCES delivery (id),
+  at INTEGER NOT NULL,
+  callback TEXT NOT NULL,
+  signature TEXT NOT NULL,
+  status INTEGER,
+  error TEXT,
+  duration INTEGER NOT NULL
+) STRICT;
+CREATE INDEX attempt_by_delivery ON attempt (delivery_id, id);
+
+-- Snapshots; each has a copy of every table, named by its number.
+CREATE TABLE snapshot (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL UNIQUE,
+  saved_at INTEGER NOT NULL,
+  clock INTEGER NOT NULL,
+  frozen INTEGER NOT NULL,
+  transactions INTEGER NOT NULL
+) STRICT;
+
+-- Injected faults; spent once applied as often as requested.
+CREATE TABLE fault (
+  id INTEGER PRIMARY KEY,
+  rule TEXT NOT NULL,
+  seen INTEGER NOT NULL DEFAULT 0,
+  applied INTEGER NOT NULL DEFAULT 0,
+  spent INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX fault_waiting ON fault (id) WHERE spent = 0;
+
+-- Scheduled actions, run in the order of (at, id).
+CREATE TABLE due (
+  id INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  action TEXT NOT NULL,
+  subject TEXT NOT NULL
+) STRICT;
+CREATE INDEX due_by_time ON due (at, id);
+CREATE INDEX due_by_subject ON due (subject);
+
+-- Every Lightning invoice known here: own ones (txn_id is the receive), those from outside, and
+-- foreign ones once paid.
+CREATE TABLE invoice (
+  payment_hash TEXT PRIMARY KEY,
+  origin TEXT NOT NULL CHECK (origin IN ('own', 'outside', 'foreign')),
+  invoice TEXT NOT NULL,
+  preimage TEXT,
+  txn_id TEXT REFERENCES txn (id),
+  amount_msat TEXT NOT NULL,
+  expires_at INTEGER NOT NULL,
+  paid_at INTEGER
+) STRICT;
+
+-- Addresses of the service: an account's permanent ones (no txn_id), and one for each on-chain
+-- receive.
+CREATE TABLE address (
+  address TEXT PRIMARY KEY,
+  chain TEXT NOT NULL CHECK (chain IN ('bitcoin', 'tron', 'ethereum')),
+  account_id TEXT NOT NULL REFERENCES account (id),
+  txn_id TEXT REFERENCES txn (id)
+) STRICT;
+CREATE INDEX address_by_account ON address (account_id, chain) WHERE txn_id IS NULL;
+
+-- Money that came in without a transaction.
+CREATE TABLE deposit (
+  id TEXT PRIMARY KEY,
+  address TEXT NOT NULL REFERENCES address (address),
+  amount INTEGER NOT NULL
+) STRICT;
+
+-- What was broadcast on a blockchain, by the id of its transaction or deposit.
+CREATE TABLE transfer (
+  id TEXT PRIMARY KEY,
+  chain TEXT NOT NULL CHECK (chain IN ('bitcoin', 'tron', 'ethereum')),
+  confirmations INTEGER NOT NULL DEFAULT 0 CHECK (confirmations <= needed),
+  needed INTEGER NOT NULL
+) STRICT;
+CREATE INDEX transfer_pending ON transfer (id) WHERE confirmations < needed;
+
+CREATE TABLE request_log (
+  id INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  method TEXT NOT NULL,
+  path TEXT NOT NULL,
+  status INTEGER NOT NULL,
+  request_body TEXT NOT NULL,
+  response_body TEXT NOT NULL,
+  fault TEXT
+) STRICT;`,
+];
+
+export const sandboxFileIn = (path: string): DatabaseFile => ({
+  path,
+  name: 'sandbox file',
+  applicationId,
+  steps: sandboxSteps,
+  advice: {
+    hint: 'Move the file to a different folder. The sandbox then starts empty.',
+    next: undefined,
+  },
+});
+
+export type Value = string | number | null;
+type Row = Readonly<Record<string, Value>>;
+
+export interface Store {
+  /** Returns the first row, checked against `shape`, or undefined if the result has no rows. */
+  one<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T | undefined;
+  all<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T[];
+  /** Runs a statement, and returns the number of changed rows. */
+  run(sql: string, ...values: readonly Value[]): number;
+  /** Inserts a row, and returns the id of the row if the table assigns ids. */
+  insert(table: string, row: Row): number;
+  /**
+   * Runs `job` in a savepoint, and rolls the savepoint back if the job throws. Call `attempt` only
+   * inside `write`.
+   */
+  attempt<T>(job: () => T): T;
+  /**
+   * Runs `job` in a transaction, and resolves after the commit. If the job throws, rolls the
+   * transaction back and rejects with the error. Waits while another process writes to the
+   * database.
+   */
+  write<T>(job: () => T): Promise<T>;
+  close(): void;
+}
+
+type Shape<T> = v.GenericSchema<unknown, T>;
+
+interface StoreOptions {
+  /** The path of the file, or `:memory:`. */
+  readonly file: string;
+  /** The function that opens the file, which only a database in memory may omit. */
+  readonly openFile?: OpenFile | undefined;
+  /**
+   * Verifies the books before every commit. Throws if the books are inconsistent, so that the store
+   * rolls the job back.
+   */
+  readonly verify: (store: Store) => void;
+  /** Returns the machine's time in epoch ms. */
+  readonly now: () => number;
+  /** Seeds a new file in one exclusive transaction. */
+  readonly initialise: (store: Store) => void;
+}
+
+/**
+ * The time that SQLite waits for a lock, in ms. SQLite waits only briefly for a lock, because it
+ * blocks this process during the wait, and `write` tries again.
+ */
+const busyTimeoutMs = 500;
+const openingTimeoutMs = 30_000;
+
+const namedRow = v.pipe(
+  v.record(v.string(), v.unknown()),
+  v.transform((row) =>
+    Object.fromEntries(Object.entries(row).map(([column, value]) => [fieldOf(column), value])),
+  ),
+);
+
+/** Opens the database and upgrades its tables. Several processes may open the same file at once. */
+export function openStore(options: StoreOptions): Store {
+  const db = openDatabase(options);
+  const closing = new AbortController();
+  const statement = statementsOf(db);
+
+  function attempt<T>(job: () => T): T {
+    statement('SAVEPOINT job').run([]);
+    try {
+      const result = job();
+      statement('RELEASE job').run([]);
+      return result;
+    } catch (error) {
+      // If the disk is full, SQLite has already rolled back the transaction.
+      if (db.inTransaction) db.exec('ROLLBACK TO job; RELEASE job');
+      throw error;
+    }
+  }
+
+  const store: Store = {
+    one: (shape, sql, ...values) => store.all(shape, sql, ...values)[0],
+    all: (shape, sql, ...values) =>
+      statement(sql)
+        .all(values)
+        .map((row) => v.parse(shape, v.parse(namedRow, row))),
+    run: (sql, ...values) => statement(sql).run(values).changes,
+    insert(table, row) {
+      const columns = Object.keys(row).map(columnOf);
+      const sql =
+        `INSERT INTO ${table} (${columns.join(', ')}) ` +
+        `VALUES (${columns.map(() => '?').join(', ')})`;
+      return Number(statement(sql).run(Object.values(row)).lastInsertRowid);
+    },
+    attempt,
+    async write<T>(job: () => T): Promise<T> {
+      let locked: unknown;
+      const step = async (): Promise<PollNext<T>> => {
+        try {
+          statement('BEGIN IMMEDIATE').run([]);
+        } catch (error) {
+          if (!isBusy(error)) throw error;
+          locked = error;
+          return {};
+        }
+        // The job runs synchronously until the COMMIT, so no other job can run on this connection.
+        return { done: finish(job) };
+      };
+      const deps = { now: options.now, sleep: (ms: number) => pause(ms), signal: closing.signal };
+      const end = await poll(policies.sandboxLock, step, deps);
+      if ('done' in end) return end.done;
+      throw locked;
+    },
+    close() {
+      closing.abort();
+      leaveOneFile(db);
+      db.close();
+    },
+  };
+
+  /**
+   * Runs the job in the open transaction, then commits the transaction, or rolls it back if the job
+   * throws.
+   */
+  function finish<T>(job: () => T): T {
+    try {
+      const result = job();
+      options.verify(store);
+      statement('COMMIT').run([]);
+      return result;
+    } catch (error) {
+      // If the disk is full, SQLite has already rolled back the transaction.
+      if (db.inTransaction) statement('ROLLBACK').run([]);
+      throw error;
+    }
+  }
+
+  alone(db, () => options.initialise(store));
+  return store;
+}
+
+function statementsOf(db: Database.Database): (sql: string) => Database.Statement {
+  const prepared = new Map<string, Database.Statement>();
+  return (sql) => {
+    const cached = prepared.get(sql);
+    if (cached !== undefined) return cached;
+    const fresh = db.prepare(sql);
+    prepared.set(sql, fresh);
+    return fresh;
+  };
+}
+
+/**
+ * Merges the write-ahead log into the file. SQLite itself merges the write-ahead log only after the
+ * last prepared statement has been garbage-collected.
+ */
+function leaveOneFile(db: Database.Database): void {
+  try {
+    db.exec('PRAGMA busy_timeout = 0');
+    db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all([]);
+  } catch {
+    // Ignores a failed merge, because the write-ahead log next to the file still contains all data.
+  }
+}
+
+function openDatabase({ file, openFile }: StoreOptions): Database.Database {
+  const db = file === ':memory:' ? inMemory() : openFile?.(sandboxFileIn(file));
+  if (db === undefined) throw new Error('Pass openFile to use a sandbox file.');
+  db.exec('PRAGMA foreign_keys = ON');
+  return db;
+}
+
+function inMemory(): Database.Database {
+  const db = new Database(':memory:');
+  for (const step of sandboxSteps) db.exec(step);
+  return db;
+}
+
+/** Runs the step in an exclusive transaction, and closes the database if the step fails. */
+function alone(db: Database.Database, step: () => void): void {
+  try {
+    db.exec(`PRAGMA busy_timeout = ${openingTimeoutMs}; BEGIN IMMEDIATE`);
+    step();
+    db.exec(`COMMIT; PRAGMA busy_timeout = ${busyTimeoutMs}`);
+  } catch (error) {
+    if (db.inTransaction) db.exec('ROLLBACK');
+    db.close();
+    throw error;
+  }
+}
+
+const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY');
+
+type SettingName =
+  | 'mainAccount'
+  | 'seed'
+  | 'clock'
+  | 'autoPay'
+  | 'webhookOptions'
+  | 'tokenKey'
+  | 'nodeKey'
+  | 'nodeId'
+  | 'outsideNodeKey'
+  | 'outsideNodeId';
+
+const settingRow = v.object({ value: v.string() });
+
+export function readSetting(store: Store, key: SettingName): string | undefined {
+  return store.one(settingRow, 'SELECT value FROM setting WHERE key = ?', key)?.value;
+}
+
+export function requireSetting(store: Store, key: SettingName): string {
+  const value = readSetting(store, key);
+  if (value === undefined) throw new Error(`The sandbox file has no ${key}.`);
+  return value;
+}
+
+export function writeSetting(store: Store, key: SettingName, value: string): void {
+  store.run(
+    'INSERT INTO setting (key, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2',
+    key,
+    value,
+  );
+}
+
+/**
+ * Milliseconds until the automatic payer pays a payment request, or undefined if the automatic
+ * payer is off.
+ */
+export function readAutoPay(store: Store): number | undefined {
+  const value = readSetting(store, 'autoPay') ?? String(durations.autoPay);
+  return value === 'off' ? undefined : Number(value);
+}
+
+export function writeAutoPay(store: Store, after: number | 'off'): void {
+  writeSetting(store, 'autoPay', String(after));
+}

@@ -1,0 +1,490 @@
+// Webhooks: stores each account's webhook and the deliveries of state changes in the same database
+// transaction, and posts due deliveries in the background, in order for each webhook.
+import * as v from 'valibot';
+import { assertReach, findAccount, type Account } from './accounts.js';
+import { randomId, type Context, schedule, unschedule, type DueAction } from './world.js';
+import { readSetting, type Store, writeSetting } from './database.js';
+import { badRequest, notFound, isLoopback, writeJson, isFinal, type State } from './wire.js';
+import {
+  attemptAnswer,
+  deliveryAnswer,
+  type Attempt,
+  type Delivery,
+} from '../formats/sandbox/answers.js';
+import { takeEventFaults } from './faults.js';
+import { deliveries } from './unspecified.js';
+import { createHmac } from 'node:crypto';
+import { setImmediate } from 'node:timers';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Poster } from './post.js';
+
+const webhookRow = v.object({
+  id: v.string(),
+  accountId: v.string(),
+  callback: v.string(),
+  secret: v.string(),
+  createdAt: v.number(),
+});
+
+type Webhook = v.InferOutput<typeof webhookRow>;
+
+export function webhookOf(store: Store, accountId: string): Webhook | undefined {
+  return store.one(webhookRow, 'SELECT * FROM webhook WHERE account_id = ?', accountId);
+}
+
+/**
+ * Returns the webhook in the form that endpoints 11 to 13 show, which never includes the secret.
+ */
+export const showWebhook = ({ id, callback, createdAt }: Webhook) => ({ id, callback, createdAt });
+
+/**
+ * Returns the webhook that the path names. Throws a `Refusal` if the caller may not act on the
+ * webhook.
+ */
+export function reachWebhook(store: Store, caller: Account, id: string): Webhook {
+  const webhook = store.one(webhookRow, 'SELECT * FROM webhook WHERE id = ?', id);
+  if (webhook === undefined) throw notFound();
+  assertReach(caller, webhook.accountId, findAccount(store, webhook.accountId)?.parentId);
+  return webhook;
+}
+
+/** Replaces the account's webhook and deletes the pending deliveries of the old webhook. */
+export function createWebhook(
+  ctx: Context,
+  accountId: string,
+  callback: string,
+  secret: string,
+): Webhook {
+  assertCallback(ctx, callback);
+  const before = webhookOf(ctx.store, accountId);
+  if (before !== undefined) removeWebhook(ctx.store, before.id);
+  const webhook = { id: randomId(ctx.random), accountId, callback, secret, createdAt: ctx.now };
+  ctx.store.insert('webhook', webhook);
+  return webhook;
+}
+
+/**
+ * Changes the callback or the secret of a webhook. Pending deliveries of a changed webhook use its
+ * new callback and secret.
+ */
+export function updateWebhook(
+  ctx: Context,
+  webhook: Webhook,
+  change: { callback?: string | undefined; secret?: string | undefined },
+): Webhook {
+  const { callback = webhook.callback, secret = webhook.secret } = change;
+  if (callback !== webhook.callback) assertCallback(ctx, callback);
+  ctx.store.run(
+    'UPDATE webhook SET callback = ?, secret = ? WHERE id = ?',
+    callback,
+    secret,
+    webhook.id,
+  );
+  return { ...webhook, callback, secret };
+}
+
+export function removeWebhook(store: Store, id: string): void {
+  store.run('DELETE FROM webhook WHERE id = ?', id);
+  const open = `webhook_id = ? AND status IN ('scheduled', 'sending')`;
+  store.run(
+    `DELETE FROM due WHERE subject IN (SELECT 'delivery:' || id FROM delivery WHERE ${open})`,
+    id,
+  );
+  store.run(`UPDATE delivery SET status = 'canceled' WHERE ${open}`, id);
+}
+
+/**
+ * Throws a `Refusal` unless the callback is HTTPS, or http to the loopback interface if the sandbox
+ * allows http.
+ */
+function assertCallback(ctx: Context, callback: string): void {
+  const url = URL.canParse(callback) ? new URL(callback) : undefined;
+  if (url?.protocol === 'https:') return;
+  if (url?.protocol === 'http:' && isLoopback(url.hostname)) {
+    if (ctx.allowHttpCallbacks || readWebhookOptions(ctx.store).allowHttpLoopback) return;
+    throw badRequest(
+      'callback must be an HTTPS URL; http to this machine requires sandbox start ' +
+        '--allow-http-callbacks',
+    );
+  }
+  throw badRequest('callback must be an HTTPS URL');
+}
+
+export const webhookMethods = ['POST', 'PUT'] as const;
+/** The state changes that webhooks deliver: changes to `every` state, or only to `final` states. */
+export const webhookEvents = ['every', 'final'] as const;
+
+const storedOptions = v.object({
+  /**
+   * Whether the service accepts http callbacks to the loopback interface, for receivers without a
+   * certificate.
+   */
+  allowHttpLoopback: v.optional(v.boolean(), false),
+  /** An additional certificate authority (PEM) that the sandbox trusts when it delivers events. */
+  ca: v.optional(v.nullable(v.string()), null),
+  method: v.optional(v.picklist(webhookMethods), 'POST'),
+  events: v.optional(v.picklist(webhookEvents), 'every'),
+});
+
+type StoredOptions = v.InferOutput<typeof storedOptions>;
+
+export const readWebhookOptions = (store: Store): StoredOptions =>
+  v.parse(storedOptions, JSON.parse(readSetting(store, 'webhookOptions') ?? '{}'));
+
+/** Changes the given webhook options, and keeps the other options. */
+export function changeWebhookOptions(
+  store: Store,
+  change: { [K in keyof StoredOptions]?: StoredOptions[K] | undefined },
+): void {
+  const given = Object.entries(change).filter(([, value]) => value !== undefined);
+  writeSetting(
+    store,
+    'webhookOptions',
+    JSON.stringify({ ...readWebhookOptions(store), ...Object.fromEntries(given) }),
+  );
+}
+
+const deliveryRow = v.object({
+  ...v.omit(deliveryAnswer, ['nextAttemptAt', 'attempts']).entries,
+  tries: v.number(),
+  dueAt: v.number(),
+});
+
+interface Event {
+  readonly txnId: string;
+  readonly extRefId?: string | undefined;
+  readonly txnState: State;
+  readonly msg: string;
+  /** The time of the reported state change in epoch ms. */
+  readonly updatedAt: number;
+}
+
+const deliver = 'deliver';
+
+/**
+ * Marks due deliveries as ready. The worker posts ready deliveries outside the database
+ * transaction.
+ */
+export const deliveryActions: ReadonlyMap<string, DueAction> = new Map([
+  [deliver, ({ store }, subject) => setStatus(store, idOf(subject), 'sending')],
+]);
+
+const subjectOf = (id: number): string => `delivery:${id}`;
+const idOf = (subject: string): number => Number(subject.slice('delivery:'.length));
+
+/** Enqueues an event for the account's webhook, if the account has one. */
+export function announce(ctx: Context, accountId: string, event: Event): void {
+  if (webhookOf(ctx.store, accountId) === undefined) return;
+  if (readWebhookOptions(ctx.store).events === 'final' && !isFinal(event.txnState)) return;
+  const { copies, delay } = takeEventFaults(ctx.store, event.txnState);
+  for (let copy = 0; copy < copies; copy += 1) enqueue(ctx, accountId, event, ctx.now + delay);
+}
+
+/** Stores a delivery that is due at `at`. Throws a `Refusal` if the account has no webhook. */
+export function enqueue(ctx: Context, accountId: string, event: Event, at: number): number {
+  const webhook = webhookOf(ctx.store, accountId);
+  if (webhook === undefined) throw badRequest('the account has no webhook');
+  const { txnId, txnState } = event;
+  const id = ctx.store.insert('delivery', {
+    webhookId: webhook.id,
+    accountId,
+    txnId,
+    txnState,
+    body: writeJson(event),
+    status: 'scheduled',
+    dueAt: at,
+    createdAt: ctx.now,
+  });
+  dispatch(ctx, id, at);
+  return id;
+}
+
+/** Posts a delivery again to the account's current webhook, and resets the number of attempts. */
+export function replay(ctx: Context, id: number): void {
+  const { accountId, status } = findRow(ctx.store, id);
+  const webhook = webhookOf(ctx.store, accountId);
+  if (webhook === undefined) throw badRequest('the account has no webhook');
+  if (status === 'sending') return;
+  ctx.store.run('UPDATE delivery SET webhook_id = ?, tries = 0 WHERE id = ?', webhook.id, id);
+  dispatch(ctx, id, ctx.now);
+}
+
+/**
+ * Stores an attempt, and marks the delivery as delivered or failed, or schedules the next attempt.
+ */
+function recordAttempt(ctx: Context, id: number, attempt: Attempt): void {
+  const { durationMs: duration, ...facts } = attempt;
+  const { at, status } = attempt;
+  ctx.store.insert('attempt', { deliveryId: id, ...facts, duration });
+  const { tries } = findRow(ctx.store, id);
+  const pause = deliveries.retries[tries];
+  ctx.store.run('UPDATE delivery SET tries = tries + 1 WHERE id = ?', id);
+  if (status !== null && status >= 200 && status < 300) setStatus(ctx.store, id, 'delivered');
+  else if (pause === undefined) setStatus(ctx.store, id, 'failed');
+  // Counts the pause before a retry from the time at which the delivery was due, so that every
+  // retry runs even if a test advances the clock far ahead.
+  else dispatch(ctx, id, at + pause);
+}
+
+function setStatus(store: Store, id: number, status: Delivery['status']): void {
+  store.run('UPDATE delivery SET status = ? WHERE id = ?', status, id);
+}
+
+/**
+ * Schedules a delivery if the time `at` is in the future, and makes the delivery ready otherwise.
+ */
+function dispatch(ctx: Context, id: number, at: number): void {
+  unschedule(ctx, subjectOf(id));
+  const isDue = at <= ctx.now;
+  ctx.store.run(
+    'UPDATE delivery SET status = ?, due_at = ? WHERE id = ?',
+    isDue ? 'sending' : 'scheduled',
+    at,
+    id,
+  );
+  if (!isDue) schedule(ctx, deliver, subjectOf(id), at);
+}
+
+function findRow(store: Store, id: number): v.InferOutput<typeof deliveryRow> {
+  const found = store.one(deliveryRow, 'SELECT * FROM delivery WHERE id = ?', id);
+  if (found === undefined) throw notFound();
+  return found;
+}
+
+export const showDelivery = (store: Store, id: number): Delivery =>
+  withAttempts(store, findRow(store, id));
+
+/** A filter for deliveries. A field that the filter omits matches every delivery. */
+export interface DeliveryFilter {
+  readonly txnId?: string | undefined;
+  readonly status?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** Returns the newest matching deliveries, sorted from the oldest to the newest. */
+export function listDeliveries(
+  store: Store,
+  { txnId, status, limit = 1000 }: DeliveryFilter = {},
+): Delivery[] {
+  const rows = store.all(
+    deliveryRow,
+    `SELECT * FROM delivery WHERE (?1 IS NULL OR txn_id = ?1) AND (?2 IS NULL OR status = ?2)
+     ORDER BY id DESC LIMIT ?3`,
+    txnId ?? null,
+    status ?? null,
+    limit,
+  );
+  return rows.toReversed().map((row) => withAttempts(store, row));
+}
+
+function withAttempts(store: Store, row: v.InferOutput<typeof deliveryRow>): Delivery {
+  const { tries: _, dueAt, ...delivery } = row;
+  const isOpen = delivery.status === 'scheduled' || delivery.status === 'sending';
+  const select = 'SELECT *, duration AS duration_ms FROM attempt WHERE delivery_id = ? ORDER BY id';
+  const attempts = store.all(attemptAnswer, select, delivery.id);
+  return { ...delivery, nextAttemptAt: isOpen ? dueAt : null, attempts };
+}
+
+interface WorkerDeps {
+  /** Runs a job in a database transaction, and resolves after the commit. */
+  readonly write: <T>(job: (ctx: Context) => T) => Promise<T>;
+  readonly read: <T>(job: (ctx: Context) => T) => T;
+  readonly machineTime: () => number;
+  readonly post: Poster['post'];
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * The lifetime of a claim in ms. When the claim of a killed process expires, another process takes
+ * over the webhook.
+ */
+const claimMs = deliveries.timeout + 5_000;
+const claimedAtOnce = 50;
+const graceMs = 500;
+
+const readyRow = v.object({ id: v.number(), dueAt: v.number(), body: v.string() });
+const targetRow = v.object({ callback: v.string(), secret: v.string() });
+
+type Ready = v.InferOutput<typeof readyRow>;
+
+/**
+ * A claim of a process on a webhook. Each claim has a higher number than all earlier claims on the
+ * webhook.
+ */
+const claimRow = v.object({ webhookId: v.string(), number: v.number() });
+type Claim = v.InferOutput<typeof claimRow>;
+
+/**
+ * The deliveries of one webhook that are ready to post, and the claim of this process on the
+ * webhook. According to the machine's clock, the claim ends at `until`.
+ */
+interface Batch {
+  readonly claim: Claim;
+  readonly until: number;
+  readonly ready: readonly Ready[];
+}
+
+/**
+ * Posts ready deliveries, separately for each webhook, so that a silent receiver does not delay
+ * other receivers.
+ */
+export function createDeliveryWorker(deps: WorkerDeps) {
+  const { write, read, machineTime, onError } = deps;
+  const closing = new AbortController();
+  const running = new Set<Promise<unknown>>();
+  let isClaiming = false;
+  let isKicked = false;
+
+  function deliverReady(): void {
+    if (isClaiming || closing.signal.aborted) return;
+    if (!read(({ store }) => hasReady(store, machineTime()))) return;
+    isClaiming = true;
+    run(async () => {
+      const batches = await write((ctx) => claimReady(ctx, machineTime())).finally(
+        () => (isClaiming = false),
+      );
+      for (const batch of batches) run(() => deliverBatch(deps, batch, closing.signal));
+    });
+  }
+
+  /**
+   * Runs a job, then posts the deliveries that are ready. If the job fails, the timer posts the
+   * ready deliveries later.
+   */
+  function run(work: () => Promise<void>): void {
+    const started = work()
+      .finally(() => running.delete(started))
+      .then(deliverReady, onError);
+    running.add(started);
+  }
+
+  /** Resolves once no delivery is ready or in flight. */
+  async function settled(): Promise<void> {
+    for (deliverReady(); running.size > 0; deliverReady()) await Promise.all(running);
+  }
+
+  return {
+    /** Starts posting ready deliveries, once per turn of the event loop. */
+    kick(): void {
+      if (isKicked) return;
+      isKicked = true;
+      setImmediate(() => {
+        isKicked = false;
+        deliverReady();
+      });
+    },
+    settled,
+    /**
+     * Waits briefly for the posts in flight, then aborts the remaining posts. Aborted deliveries
+     * stay ready for the next process.
+     */
+    async close(): Promise<void> {
+      await Promise.race([settled(), delay(graceMs, undefined, { ref: false })]);
+      closing.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+async function deliverBatch(
+  deps: WorkerDeps,
+  { claim, until, ready }: Batch,
+  closing: AbortSignal,
+): Promise<void> {
+  const { write, machineTime } = deps;
+  for (const delivery of ready) {
+    if (closing.aborted || machineTime() + deliveries.timeout > until) break;
+    const attempt = await postOnce(deps, delivery, claim, closing);
+    if (attempt !== undefined) await write((ctx) => note(ctx, delivery.id, claim, attempt));
+  }
+  await write(({ store }) => {
+    const { webhookId, number } = claim;
+    store.run('UPDATE webhook SET claimed_until = 0 WHERE id = ? AND claim = ?', webhookId, number);
+  });
+}
+
+/**
+ * Posts a delivery. Resolves with undefined if this process lost the claim or the worker is
+ * closing.
+ */
+async function postOnce(
+  { read, post }: WorkerDeps,
+  { id, body, dueAt }: Ready,
+  claim: Claim,
+  closing: AbortSignal,
+): Promise<Attempt | undefined> {
+  const target = read((ctx) => findTarget(ctx, id, claim));
+  if (target === undefined) return undefined;
+  const { callback, secret, ca, method, signatureHeader } = target;
+  const signature = createHmac('sha256', secret).update(body).digest('hex');
+  const startedAt = performance.now();
+  const result = await post({
+    method,
+    url: callback,
+    headers: { 'content-type': 'application/json', [signatureHeader]: signature },
+    body,
+    ca,
+    signal: AbortSignal.any([closing, AbortSignal.timeout(deliveries.timeout)]),
+  });
+  if (closing.aborted) return undefined;
+  return {
+    at: dueAt,
+    callback,
+    signature,
+    ...result,
+    durationMs: Math.round(performance.now() - startedAt),
+  };
+}
+
+/**
+ * Selects unclaimed webhooks that have ready deliveries, each with the number of its last claim.
+ */
+const freeWebhooks = `SELECT id AS webhook_id, claim AS number FROM webhook WHERE claimed_until <= ?
+  AND EXISTS (SELECT 1 FROM delivery WHERE webhook_id = webhook.id AND status = 'sending') LIMIT ?`;
+
+const hasReady = (store: Store, machine: number): boolean =>
+  store.one(claimRow, freeWebhooks, machine, 1) !== undefined;
+
+function claimReady(ctx: Context, machine: number): Batch[] {
+  return ctx.store
+    .all(claimRow, freeWebhooks, machine, claimedAtOnce)
+    .map(({ webhookId, number: last }) => {
+      const [number, until] = [Math.max(last + 1, machine), machine + claimMs];
+      ctx.store.run(
+        'UPDATE webhook SET claim = ?, claimed_until = ? WHERE id = ?',
+        number,
+        until,
+        webhookId,
+      );
+      const ready = ctx.store.all(
+        readyRow,
+        `SELECT id, due_at, body FROM delivery WHERE webhook_id = ? AND status = 'sending'
+       ORDER BY due_at, id LIMIT ?`,
+        webhookId,
+        claimedAtOnce,
+      );
+      return { claim: { webhookId, number }, until, ready };
+    });
+}
+
+/**
+ * Returns the callback, the secret and the webhook options for a delivery. Returns undefined if the
+ * delivery has ended, or if the worker's claim on the webhook is no longer valid.
+ */
+function findTarget(ctx: Context, id: number, { webhookId, number }: Claim) {
+  const target = ctx.store.one(
+    targetRow,
+    `SELECT callback, secret FROM delivery JOIN webhook ON webhook.id = webhook_id
+     WHERE delivery.id = ? AND delivery.status = 'sending' AND webhook.id = ? AND claim = ?`,
+    id,
+    webhookId,
+    number,
+  );
+  if (target === undefined) return undefined;
+  const { ca, method } = readWebhookOptions(ctx.store);
+  return { ...target, ca, method, signatureHeader: ctx.wireNames.signatureHeader };
+}
+
+function note(ctx: Context, id: number, claim: Claim, attempt: Attempt): void {
+  if (findTarget(ctx, id, claim) !== undefined) recordAttempt(ctx, id, attempt);
+}

@@ -1,0 +1,446 @@
+// Faults that the sandbox injects into requests, payments and webhooks. The database stores each
+// fault, and how often it was applied.
+import Big from 'big.js';
+import * as v from 'valibot';
+import { parseDuration } from '../formats/calendar.js';
+import type { Fault } from '../formats/sandbox/answers.js';
+import type { Store } from './database.js';
+import { readJson, writeJson, notFound, orRefuse, states, type State } from './wire.js';
+import { deliveries } from './unspecified.js';
+
+// A value of a fault is JSON, or text from the command line.
+
+const isNumber = (given: unknown): boolean =>
+  given instanceof Big ||
+  typeof given === 'number' ||
+  (typeof given === 'string' && /^\d{1,15}(\.\d{1,8})?$/.test(given));
+
+const number = v.pipe(v.custom<number>(isNumber, 'must be a number'), v.transform(Number));
+
+const whole = (min: number, max: number) =>
+  v.pipe(number, v.integer(), v.minValue(min), v.maxValue(max));
+
+const flag = v.pipe(
+  v.custom<boolean>((given) => /^(?:true|false)$/.test(String(given)), 'must be true or false'),
+  v.transform((given) => String(given) === 'true'),
+);
+
+/** A number in a unit of `unitMs`, or a text with its own unit, such as `2s`. */
+const durationIn = (unitMs: number, max: number) =>
+  v.pipe(
+    v.custom<number | string>((given) => typeof given === 'string' || isNumber(given)),
+    v.transform((given) =>
+      typeof given === 'string'
+        ? Math.ceil(orRefuse(() => parseDuration(given)) / unitMs)
+        : Number(given),
+    ),
+    v.integer(),
+    v.minValue(0),
+    v.maxValue(max),
+  );
+
+const duration = durationIn(1, 3.2e12);
+
+const count = whole(1, 1_000_000);
+
+/**
+ * The fields that limit how often a fault applies: to `times` matches, beginning with the `nth`
+ * match.
+ */
+const countFields = {
+  nth: v.optional(count, 1),
+  times: v.optional(v.union([v.literal('always'), count], 'must be a number, or always'), 1),
+};
+
+/**
+ * A filter for requests. In a pattern, `*` matches any text without a slash, and `**` matches any
+ * text.
+ */
+const request = {
+  ...countFields,
+  method: v.optional(
+    v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]+$/, 'must be an HTTP method')),
+  ),
+  /** A pattern that the path, without the query string, must match. */
+  path: v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(500))),
+};
+
+/** The schema of one kind of fault, which refuses fields of other kinds of fault. */
+const rule = <E extends v.ObjectEntries>(entries: E) =>
+  v.strictObject(entries, ({ expected, received, message }) => {
+    if (expected === 'never')
+      return `this kind of fault has only the fields ${Object.keys(entries).slice(1).join(', ')}`;
+    return received === 'undefined' ? 'this kind of fault requires this field' : message;
+  });
+
+/**
+ * The time at which the service processes a request despite the fault: before the response
+ * (`commit`), or a delay after the response (`commitAfter`).
+ */
+const effect = (commit: boolean) => ({
+  commit: v.optional(flag, commit),
+  commitAfter: v.optional(duration),
+});
+
+/**
+ * The request filter of faults that falsify transactions in responses. If the filter omits the
+ * method, the fault applies to GET requests.
+ */
+const reads = { ...request, method: v.optional(request.method, 'GET') };
+
+/** A pattern that the paid invoice, address or account number must match. */
+const destination = v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(2000)), '**');
+
+const event = { ...countFields, state: v.optional(v.picklist(states)) };
+
+export const faultRule = v.variant('kind', [
+  rule({
+    kind: v.literal('status'),
+    ...request,
+    status: whole(200, 599),
+    /** The complete body of the response, by default `{ error, message }`. */
+    body: v.optional(v.unknown()),
+    error: v.optional(v.string()),
+    message: v.optional(v.string()),
+    /** The value of the `Retry-After` header, in seconds. */
+    retryAfter: v.optional(durationIn(1000, 86_400)),
+    ...effect(false),
+  }),
+  rule({ kind: v.literal('latency'), ...request, delay: duration }),
+  rule({ kind: v.literal('drop-before-commit'), ...request }),
+  rule({ kind: v.literal('drop-after-commit'), ...request }),
+  rule({ kind: v.literal('truncate'), ...request }),
+  rule({
+    kind: v.literal('html'),
+    ...request,
+    status: v.optional(whole(200, 599), 502),
+    ...effect(false),
+  }),
+  rule({ kind: v.literal('no-answer'), ...request, ...effect(true) }),
+  /**
+   * Answers a confirmation or cancellation with the unchanged transaction, and processes the
+   * request later.
+   */
+  rule({
+    kind: v.literal('late-effect'),
+    ...request,
+    method: v.optional(request.method, 'PUT'),
+    delay: duration,
+  }),
+  rule({
+    kind: v.literal('stale'),
+    ...reads,
+    /**
+     * Shows transactions as they were this long ago, and hides transactions that did not exist
+     * then.
+     */
+    ago: v.optional(duration, 0),
+    /**
+     * Shows transactions as they were this many state changes ago, but not before their first
+     * state.
+     */
+    steps: v.optional(whole(0, 100), 0),
+  }),
+  rule({ kind: v.literal('false-state'), ...reads, state: v.picklist(states) }),
+  /** Omits the transaction `txn` from lists, or the first row of the page if `txn` is not set. */
+  rule({
+    kind: v.literal('missing-row'),
+    ...reads,
+    txn: v.optional(v.pipe(v.string(), v.nonEmpty())),
+  }),
+  rule({ kind: v.literal('reference-reuse'), ...countFields }),
+  rule({ kind: v.literal('double-payment'), ...countFields, destination }),
+  rule({
+    kind: v.literal('payment'),
+    ...countFields,
+    outcome: v.picklist(['no-route', 'rejected', 'error']),
+    destination,
+  }),
+  /** Multiplies the settled amount of one side by the factor. */
+  rule({
+    kind: v.literal('settled-amount'),
+    ...countFields,
+    side: v.picklist(['source', 'dest']),
+    factor: v.pipe(number, v.gtValue(0), v.maxValue(10)),
+    destination,
+  }),
+  /** Reports a completed send as failed or rejected after a delay, and returns the money. */
+  rule({
+    kind: v.literal('returned'),
+    ...countFields,
+    state: v.optional(v.picklist(['failed', 'rejected']), 'failed'),
+    delay: v.optional(duration, 60_000),
+    destination,
+  }),
+  rule({ kind: v.literal('webhook-duplicate'), ...event }),
+  rule({
+    kind: v.literal('webhook-out-of-order'),
+    ...event,
+    /** The delay of an event that the fault delivers out of order. */
+    delay: v.optional(duration, deliveries.heldBack),
+  }),
+]);
+
+export const faultKinds = faultRule.options.map(({ entries }) => entries.kind.literal);
+export const faultFields = [
+  ...new Set(faultRule.options.flatMap(({ entries }) => Object.keys(entries).slice(1))),
+];
+
+type FaultRule = v.InferOutput<typeof faultRule>;
+
+/** A delay as a number of ms, or as text with a unit, such as `2s`. */
+export type FaultDelay = number | string;
+
+/**
+ * The number of matches to which a fault applies (`times`, default 1), and the first of these
+ * matches (`nth`, default 1).
+ */
+export interface FaultCount {
+  nth?: number | undefined;
+  times?: number | 'always' | undefined;
+}
+
+/**
+ * The requests to which a fault applies. In the pattern of a path, `*` matches any text without a
+ * slash, and `**` matches any text.
+ */
+export interface RequestFault extends FaultCount {
+  method?: string | undefined;
+  path?: string | undefined;
+}
+
+/**
+ * The time at which the service processes a request despite the fault: before the response
+ * (`commit`), or a delay after the response (`commitAfter`).
+ */
+export interface FaultEffect {
+  commit?: boolean | undefined;
+  commitAfter?: FaultDelay | undefined;
+}
+
+/** A fault to inject. */
+export type NewFault =
+  | (RequestFault &
+      FaultEffect & {
+        kind: 'status';
+        status: number;
+        body?: unknown | undefined;
+        error?: string | undefined;
+        message?: string | undefined;
+        retryAfter?: number | undefined;
+      })
+  | (RequestFault & { kind: 'latency' | 'late-effect'; delay: FaultDelay })
+  | (RequestFault & { kind: 'drop-before-commit' | 'drop-after-commit' | 'truncate' })
+  | (RequestFault & FaultEffect & { kind: 'html'; status?: number | undefined })
+  | (RequestFault & FaultEffect & { kind: 'no-answer' })
+  | (RequestFault & { kind: 'stale'; ago?: FaultDelay | undefined; steps?: number | undefined })
+  | (RequestFault & { kind: 'false-state'; state: State })
+  | (RequestFault & { kind: 'missing-row'; txn?: string | undefined })
+  | (FaultCount & { kind: 'reference-reuse' })
+  | (FaultCount & { kind: 'double-payment'; destination?: string | undefined })
+  | (FaultCount & {
+      kind: 'payment';
+      outcome: 'no-route' | 'rejected' | 'error';
+      destination?: string | undefined;
+    })
+  | (FaultCount & {
+      kind: 'settled-amount';
+      side: 'source' | 'dest';
+      factor: number;
+      destination?: string | undefined;
+    })
+  | (FaultCount & {
+      kind: 'returned';
+      state?: 'failed' | 'rejected' | undefined;
+      delay?: FaultDelay | undefined;
+      destination?: string | undefined;
+    })
+  | (FaultCount & {
+      kind: 'webhook-duplicate' | 'webhook-out-of-order';
+      state?: State | undefined;
+      delay?: FaultDelay | undefined;
+    });
+
+/**
+ * The kinds of fault that change the response. At most one fault that changes the response applies
+ * to a request.
+ */
+const answerKinds = [
+  'status',
+  'latency',
+  'drop-before-commit',
+  'drop-after-commit',
+  'truncate',
+  'html',
+  'no-answer',
+  'late-effect',
+] as const;
+
+type Of<K extends FaultRule['kind']> = Extract<FaultRule, { kind: K }>;
+export type AnswerFault = Of<(typeof answerKinds)[number]>;
+export type PaymentOutcome = Of<'payment'>['outcome'];
+
+const row = v.object({
+  id: v.number(),
+  rule: v.pipe(v.string(), v.transform(readJson), faultRule),
+  seen: v.number(),
+  applied: v.number(),
+  spent: v.pipe(
+    v.number(),
+    v.transform((flag) => flag === 1),
+  ),
+});
+
+export type ReadFault = NonNullable<ReturnType<typeof takeReadFaults>>;
+
+export function addFault(store: Store, rule: FaultRule): Fault {
+  const id = store.insert('fault', { rule: writeJson(rule) });
+  return { id, ...rule, seen: 0, applied: 0, spent: false };
+}
+
+/** Adds a fault of this kind with `times: always`, unless such a fault exists already. */
+export function alwaysFault(store: Store, kind: 'reference-reuse' | 'double-payment'): void {
+  const exists = listFaults(store).some((fault) => fault.kind === kind && fault.times === 'always');
+  if (!exists) addFault(store, v.parse(faultRule, { kind, times: 'always' }));
+}
+
+export function listFaults(store: Store): Fault[] {
+  const rows = store.all(row, 'SELECT * FROM fault ORDER BY id');
+  return rows.map(({ id, rule, ...counts }) => ({ id, ...rule, ...counts }));
+}
+
+export function clearFaults(store: Store): void {
+  store.run('DELETE FROM fault');
+}
+
+export function removeFault(store: Store, id: number): void {
+  if (store.run('DELETE FROM fault WHERE id = ?', id) === 0) throw notFound();
+}
+
+export function takeAnswerFault(store: Store, incoming: Requested): AnswerFault | undefined {
+  return takeRule(store, answerKinds, (rule) => concerns(rule, incoming));
+}
+
+/**
+ * Finds the faults that falsify the transactions in the response to a request, and counts the
+ * request as a match of these faults.
+ */
+export function takeReadFaults(store: Store, incoming: Requested) {
+  const lag = takeRule(store, ['stale'], (rule) => concerns(rule, incoming));
+  const state = takeRule(store, ['false-state'], (rule) => concerns(rule, incoming))?.state;
+  if (lag === undefined && state === undefined) return undefined;
+  return { kind: lag?.kind ?? ('false-state' as const), lag, state };
+}
+
+/** Returns the rows of a list without the row that a fault hides. */
+export function withoutMissingRow<T extends { readonly id: string }>(
+  store: Store,
+  incoming: Requested,
+  rows: readonly T[],
+): readonly T[] {
+  const fault = takeRule(
+    store,
+    ['missing-row'],
+    (rule) => concerns(rule, incoming) && rows.some(({ id }) => id === (rule.txn ?? id)),
+  );
+  const missing = fault === undefined ? undefined : (fault.txn ?? rows[0]?.id);
+  return missing === undefined ? rows : rows.filter(({ id }) => id !== missing);
+}
+
+/** Whether a fault makes the service accept a used `extRefId` again. */
+export const takeReferenceReuse = (store: Store): boolean =>
+  takeRule(store, ['reference-reuse']) !== undefined;
+
+/**
+ * Whether a fault allows a second payment of a paid invoice. A call of `takeDoublePayment` with
+ * `onlyAsk` does not count as an application of the fault.
+ */
+export function takeDoublePayment(
+  store: Store,
+  invoice: string,
+  { onlyAsk }: { onlyAsk: boolean },
+): boolean {
+  const matches = (rule: Of<'double-payment'>): boolean => fits(rule.destination, invoice);
+  return takeRule(store, ['double-payment'], matches, !onlyAsk) !== undefined;
+}
+
+/** The injected outcome of a payment to this destination, or undefined without a fault. */
+export function takePaymentFault(store: Store, destination: string): PaymentOutcome | undefined {
+  return takeRule(store, ['payment'], (rule) => fits(rule.destination, destination))?.outcome;
+}
+
+/** The fault that changes the settled amount of one side, or undefined without a fault. */
+export const takeSettledAmount = (
+  store: Store,
+  destination: string,
+): Of<'settled-amount'> | undefined =>
+  takeRule(store, ['settled-amount'], (rule) => fits(rule.destination, destination));
+
+/**
+ * Returns the fault that makes the recipient return the money of a completed send, or undefined if
+ * no such fault is set.
+ */
+export const takeReturn = (store: Store, destination: string): Of<'returned'> | undefined =>
+  takeRule(store, ['returned'], (rule) => fits(rule.destination, destination));
+
+/**
+ * Returns the number of times that the service delivers an event, and the delay of the event in ms.
+ */
+export function takeEventFaults(store: Store, state: string): { copies: number; delay: number } {
+  const isOf = (rule: { state?: string | undefined }): boolean => (rule.state ?? state) === state;
+  const twice = takeRule(store, ['webhook-duplicate'], isOf);
+  const late = takeRule(store, ['webhook-out-of-order'], isOf);
+  return { copies: twice === undefined ? 1 : 2, delay: late?.delay ?? 0 };
+}
+
+interface Requested {
+  readonly method: string;
+  /** The path and the query of the request. */
+  readonly target: string;
+}
+
+function concerns(
+  rule: { method?: string | undefined; path?: string | undefined },
+  { method, target }: Requested,
+): boolean {
+  const [path = ''] = target.split('?', 1);
+  return (rule.method ?? method) === method && (rule.path === undefined || fits(rule.path, path));
+}
+
+/**
+ * Returns the oldest fault of the given kinds that matches and applies now. Checks the matching
+ * faults from the oldest to the newest, counts the match for each checked fault, and stops at the
+ * first fault that applies, so that several faults on one path apply one after the other.
+ */
+function takeRule<K extends FaultRule['kind']>(
+  store: Store,
+  kinds: readonly K[],
+  matches: (rule: Of<K>) => boolean = () => true,
+  counts = true,
+): Of<K> | undefined {
+  const waiting = store.all(row, 'SELECT * FROM fault WHERE spent = 0 ORDER BY id');
+  const isOf = (rule: FaultRule): rule is Of<K> => kinds.some((kind) => kind === rule.kind);
+  for (const { id, rule, seen, applied } of waiting) {
+    if (!isOf(rule) || !matches(rule)) continue;
+    const applies = seen + 1 >= rule.nth;
+    const spent = applies && rule.times !== 'always' && applied + 1 >= rule.times;
+    if (counts) {
+      store.run(
+        'UPDATE fault SET seen = seen + 1, applied = applied + ?, spent = ? WHERE id = ?',
+        Number(applies),
+        Number(spent),
+        id,
+      );
+    }
+    if (applies) return rule;
+  }
+  return undefined;
+}
+
+function fits(pattern: string, text: string): boolean {
+  const parts = pattern.split(/(\*+)/).map((part) => {
+    if (part === '*') return '[^/]*';
+    return part.startsWith('*') ? '.*' : part.replace(/[^\w/]/g, '\\$&');
+  });
+  return new RegExp(`^${parts.join('')}$`, 's').test(text);
+}

@@ -1,0 +1,333 @@
+// The interface of a kind of transaction, and the steps that kinds share: reading a create request,
+// pricing a quote, and sending.
+import Big from 'big.js';
+import { decimalsOf } from '../formats/amount.js';
+import { badRequest, isMovable, type Flow, currency, fields, number } from './wire.js';
+import {
+  type Quote,
+  insertTransaction,
+  type Transaction,
+  requireTransaction,
+} from './transactions.js';
+import {
+  serviceFeeOf,
+  foreignUnitsPerDollar,
+  rateBases,
+  unitsPerDollar,
+  durations,
+} from './unspecified.js';
+import * as v from 'valibot';
+import { type Context, type DueAction, schedule } from './world.js';
+import type { Account } from './accounts.js';
+import {
+  recordState,
+  scheduleLapse,
+  completeSend,
+  confirmSend,
+  endSend,
+  move,
+  returnSend,
+  plannedEndingOf,
+  plannedReturn,
+  type Ending,
+  type PlannedEnding,
+} from './engine.js';
+
+interface PricedRequest {
+  readonly source: { readonly ccy: string };
+  readonly dest: { readonly ccy: string };
+  /** The fees that the service deducts from the amount instead of adding them. */
+  readonly deduct: Deductions;
+}
+
+interface PriceTerms {
+  /**
+   * The side for which the client requested an amount. For the side without a requested amount,
+   * `price` computes the amount.
+   */
+  readonly side: 'source' | 'dest';
+  readonly amount: Big;
+  readonly fee: Parameters<typeof serviceFeeOf>[0];
+  /**
+   * A fixed fee in the destination currency, or a function of the source amount that returns a fee
+   * in the source currency.
+   */
+  readonly networkFee?: Big | ((sourceAmount: Big, decimals: number) => Big);
+}
+
+/** The fees that the recipient bears. */
+export interface Deductions {
+  readonly serviceFee: boolean;
+  readonly networkFee: boolean;
+}
+
+/**
+ * Computes a quote without details, rounded in favour of the service. Throws a `Refusal` for an
+ * amount that is too small or too large, has too many decimals, or does not cover the fees.
+ */
+export function price(
+  { source, dest, deduct }: PricedRequest,
+  { side, amount, fee, networkFee: networkFeeRule = new Big(0) }: PriceTerms,
+): Quote {
+  const [sourceCcy, destCcy] = [source.ccy, dest.ccy];
+  const fxRate = rateBetween(sourceCcy, destCcy);
+  const [sourceDecimals, destDecimals] = [decimalsOf(sourceCcy), decimalsOf(destCcy)];
+  const sourceAmount =
+    side === 'source' ? amount : amount.div(fxRate).round(sourceDecimals, Big.roundUp);
+  const destAmount = side === 'dest' ? amount : convert(amount, fxRate, destCcy);
+  if (!isMovable(sourceCcy, sourceAmount) || !isMovable(destCcy, destAmount)) {
+    throw badRequest('the amount is too small or too large, or has too many decimals');
+  }
+
+  const serviceFee = serviceFeeOf(fee, sourceAmount, sourceDecimals);
+  const networkFee =
+    typeof networkFeeRule === 'function'
+      ? networkFeeRule(sourceAmount, sourceDecimals)
+      : networkFeeRule.div(fxRate).round(sourceDecimals, Big.roundUp);
+  const deducted = new Big(0)
+    .plus(deduct.serviceFee ? serviceFee : 0)
+    .plus(deduct.networkFee ? networkFee : 0);
+  const arrives = destAmount.minus(deducted.times(fxRate).round(destDecimals, Big.roundUp));
+  if (arrives.lte(0)) throw badRequest('the amount does not cover the fees');
+  const charge = sourceAmount.plus(serviceFee).plus(networkFee).minus(deducted);
+  return {
+    sourceCcy,
+    sourceAmount,
+    destCcy,
+    destAmount,
+    charge,
+    arrives,
+    serviceFee,
+    networkFee,
+    fxRate,
+    sourceDetails: { reqDetails: {} },
+    destDetails: { reqDetails: {} },
+    extra: {},
+  };
+}
+
+/** Converts an amount to another currency, rounded down. */
+export function convert(amount: Big, fxRate: Big, destCcy: string): Big {
+  return amount.times(fxRate).round(decimalsOf(destCcy), Big.roundDown);
+}
+
+/**
+ * The number of significant digits to which the service rounds a rate, so that `fxRate` shows
+ * exactly the applied rate.
+ */
+const significantDigits = 12;
+
+/** Returns the number of units of `to` for one unit of `from`. */
+function rateBetween(from: string, to: string): Big {
+  if (from === to) return new Big(1);
+  return perDollar(to).div(perDollar(from)).prec(significantDigits, Big.roundHalfUp);
+}
+
+/** The rates of every currency pair in the response of `GET /rate`, by a name such as `BTCUSD`. */
+export function rateTable(): Record<string, Big> {
+  const currencies = [unitsPerDollar, foreignUnitsPerDollar].flatMap(Object.keys);
+  const pairs = rateBases.flatMap((base) => currencies.map((ccy) => [base, ccy] as const));
+  const changes = pairs.filter(([base, ccy]) => base !== ccy);
+  return Object.fromEntries(changes.map(([base, ccy]) => [base + ccy, rateBetween(base, ccy)]));
+}
+
+function perDollar(ccy: string): Big {
+  const units = unitsPerDollar[ccy] ?? foreignUnitsPerDollar[ccy];
+  if (units === undefined) throw new RangeError(`${ccy} has no rate.`);
+  return new Big(units);
+}
+
+export const requestedSide = v.pipe(
+  v.object({
+    ccy: currency,
+    method: v.string(),
+    amtRequested: v.optional(number),
+    reqDetails: v.optional(fields, {}),
+    kyc: v.optional(fields),
+  }),
+  v.check(
+    ({ ccy, amtRequested }) => amtRequested === undefined || isMovable(ccy, amtRequested),
+    'amtRequested is not a valid amount in this currency',
+  ),
+);
+
+export type RequestedSide = v.InferOutput<typeof requestedSide>;
+
+/** A valid create request, which has known currencies and at most one amount. */
+export interface CreateRequest {
+  readonly source: RequestedSide;
+  readonly dest: RequestedSide;
+  /** The fees that the recipient bears. */
+  readonly deduct: Deductions;
+  readonly sourceOfFunds?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface Kind {
+  /** The name of the kind, which the service stores with each transaction of the kind. */
+  readonly name: string;
+  readonly flow: Flow;
+  /**
+   * Whether this kind of transaction serves a create request with these payment methods. The
+   * argument `wallet` is the method of the internal wallet, which contains the service name.
+   */
+  readonly serves: (sourceMethod: string, destMethod: string, wallet: string) => boolean;
+  /** Computes a quote. Throws a `Refusal` for requests that this kind does not support. */
+  readonly quote: (ctx: Context, request: CreateRequest) => Quote;
+  readonly confirm: (ctx: Context, txn: Transaction) => Transaction;
+  /**
+   * Pays the transaction as an external payer. Throws a `Refusal` if the transaction does not wait
+   * for a payment.
+   */
+  readonly payFromOutside?: (ctx: Context, txn: Transaction) => Transaction;
+  /** Called when the blockchain transfer of a transaction has all its confirmations. */
+  readonly onConfirmed?: (ctx: Context, txn: Transaction) => void;
+  readonly due: Readonly<Record<string, DueAction>>;
+}
+
+export function requestedAmount({ source, dest }: CreateRequest): {
+  side: 'source' | 'dest';
+  amount: Big;
+} {
+  if (source.amtRequested !== undefined) return { side: 'source', amount: source.amtRequested };
+  if (dest.amtRequested !== undefined) return { side: 'dest', amount: dest.amtRequested };
+  throw badRequest('amtRequested is required');
+}
+
+/**
+ * The amount on one side of a create request. Throws a `Refusal` if the create request has no
+ * amount for `side`.
+ */
+export function amountOn(side: 'source' | 'dest', request: CreateRequest) {
+  const amount = request[side].amtRequested;
+  if (amount === undefined) throw badRequest(`${side}Req.amtRequested is required`);
+  return { side, amount };
+}
+
+/**
+ * Computes the quote for receiving bitcoin.
+ * @param detail the field that the confirmation fills: the invoice or the address
+ */
+export function receiveQuote(
+  request: CreateRequest,
+  carrier: string,
+  detail: 'paymentRequest' | 'address',
+): Quote {
+  if (request.source.ccy !== 'BTC') throw badRequest(`${carrier} carries BTC`);
+  return {
+    ...price(request, { ...amountOn('dest', request), fee: 'receive' }),
+    sourceDetails: { reqDetails: { [detail]: null, invoicePageUrl: null } },
+  };
+}
+
+export function requiredDetail({ dest }: CreateRequest, name: string): string {
+  const value = dest.reqDetails[name];
+  if (typeof value !== 'string' || value === '')
+    throw badRequest(`destReq.reqDetails.${name} is required`);
+  return value;
+}
+
+/**
+ * Stores a quote, which expires if the client does not confirm the quote. The service reserves the
+ * money for a quote only when the client confirms the quote.
+ */
+export function openQuote(
+  ctx: Context,
+  account: Account,
+  kind: Kind,
+  { source, dest }: CreateRequest,
+  quote: Quote,
+  labels: Pick<Transaction, 'extRefId' | 'note'>,
+): Transaction {
+  const txn = insertTransaction(ctx, {
+    ...quote,
+    ...labels,
+    accountId: account.id,
+    accountDisplayName: account.displayName,
+    kind: kind.name,
+    sourceMethod: source.method,
+    destMethod: dest.method,
+    expiresAt: ctx.now + durations.quote,
+  });
+  recordState(ctx, txn);
+  scheduleLapse(ctx, txn);
+  return txn;
+}
+
+interface SendSteps {
+  readonly name: string;
+  /** Milliseconds from the client's confirmation of the send until the transfer is in flight. */
+  readonly startAfter: number;
+  /**
+   * Milliseconds from the start of the transfer until its arrival, or undefined if the transfer
+   * waits for blockchain confirmations.
+   */
+  readonly settleAfter?: ((txn: Transaction) => number) | undefined;
+  /**
+   * Returns the reason why the transfer cannot start or arrive, or undefined if nothing prevents
+   * the transfer.
+   */
+  readonly obstacle?: (ctx: Context, txn: Transaction) => string | undefined;
+  /** Called when the transfer starts. */
+  readonly send?: (ctx: Context, txn: Transaction) => void;
+  /** Credits the recipient. */
+  readonly deliver?: (ctx: Context, txn: Transaction) => void;
+}
+
+/** Builds a send kind except for `serves` and `quote`. */
+export function sending(steps: SendSteps): Omit<Kind, 'serves' | 'quote'> {
+  const [start, settle] = [startAction(steps.name), `${steps.name}.settle`];
+  const returnAction = `${steps.name}.return`;
+
+  const ending = (
+    ctx: Context,
+    txn: Transaction,
+    moment: PlannedEnding['instead'],
+  ): Ending | undefined => {
+    const msg = steps.obstacle?.(ctx, txn);
+    return msg === undefined ? plannedEndingOf(txn, moment) : { state: 'failed', msg };
+  };
+
+  const arrive = (ctx: Context, txn: Transaction): void => {
+    // With `settle`, a block may confirm a transfer that has already arrived.
+    if (txn.state === 'completed') return;
+    const bad = ending(ctx, txn, 'settle');
+    if (bad !== undefined) return void endSend(ctx, txn, bad);
+    steps.deliver?.(ctx, txn);
+    completeSend(ctx, txn);
+    const back = plannedReturn(txn);
+    if (back !== undefined) schedule(ctx, returnAction, txn.id, ctx.now + back.delay);
+  };
+
+  return {
+    name: steps.name,
+    flow: 'send',
+    confirm(ctx, txn) {
+      const confirmed = confirmSend(ctx, txn);
+      if (confirmed.state === 'srccreated')
+        schedule(ctx, start, txn.id, ctx.now + within(ctx, steps.startAfter));
+      return confirmed;
+    },
+    onConfirmed: arrive,
+    due: {
+      [start](ctx, txnId) {
+        const txn = requireTransaction(ctx.store, txnId);
+        const bad = ending(ctx, txn, 'start');
+        if (bad !== undefined) return void endSend(ctx, txn, bad);
+        const moved = move(ctx, 'send', txn, 'start');
+        steps.send?.(ctx, moved);
+        const after = steps.settleAfter?.(moved) ?? ctx.settleMs;
+        if (after !== undefined) schedule(ctx, settle, txnId, ctx.now + within(ctx, after));
+      },
+      [returnAction](ctx, txnId) {
+        const txn = requireTransaction(ctx.store, txnId);
+        const back = plannedReturn(txn);
+        if (back !== undefined) returnSend(ctx, txn, back);
+      },
+      [settle]: (ctx, txnId) => arrive(ctx, requireTransaction(ctx.store, txnId)),
+    },
+  };
+}
+
+const within = ({ settleMs = Infinity }: Context, ms: number): number => Math.min(settleMs, ms);
+
+export const startAction = (kind: string): string => `${kind}.start`;

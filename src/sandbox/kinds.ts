@@ -1,0 +1,326 @@
+// All kinds of transaction: creates a transaction from a request, mines blocks, and pays as an
+// external payer.
+import type { Transfer, Paid, Unserialized } from '../formats/sandbox/answers.js';
+import {
+  type Context,
+  bringForward,
+  type DueAction,
+  runDueActions,
+  unschedule,
+  awaitBlock,
+  blockAction,
+  confirmTransfer,
+  pendingTransfers,
+  requireTransfer,
+  chainCurrency,
+  findOwnAddress,
+  findInvoice,
+} from './world.js';
+import { endUnpaid, executeSwap, move, plannedEndingOf } from './engine.js';
+import {
+  requireTransaction,
+  type Transaction,
+  extRefIdExists,
+  type Quote,
+  findTransaction,
+} from './transactions.js';
+import {
+  type Kind,
+  requestedAmount,
+  startAction,
+  price,
+  requestedSide,
+  openQuote,
+  type CreateRequest,
+  type RequestedSide,
+  type Deductions,
+} from './kind.js';
+import {
+  creditDeposit,
+  findDeposit,
+  lightningReceive,
+  onchainReceive,
+  lightningSend,
+  lnurlSend,
+  onchainSend,
+  usdtSend,
+  payAddress,
+} from './payments.js';
+import { payout } from './payout.js';
+import {
+  badRequest,
+  extRefIdUsed,
+  notEnoughFunds,
+  fields,
+  text,
+  notFound,
+  orRefuse,
+  readAmount,
+} from './wire.js';
+import * as v from 'valibot';
+import { type Account, balanceOf } from './accounts.js';
+import { formatAmount } from '../formats/amount.js';
+import { takeReferenceReuse } from './faults.js';
+import { maxTextLength, networkFeeDeduction } from './unspecified.js';
+import { detectDestination } from '../formats/destination.js';
+import type { Invoice } from '../formats/bolt11/decode.js';
+import type Big from 'big.js';
+
+/** Swaps between two wallets of one account, which the client's confirmation executes. */
+const swap: Kind = {
+  name: 'swap',
+  flow: 'swap',
+  serves: (source, dest, wallet) => source === wallet && dest === wallet,
+  quote(_ctx, request) {
+    const { source, dest } = request;
+    if (source.ccy === dest.ccy) throw badRequest('a swap must have two different currencies');
+    return price(request, { ...requestedAmount(request), fee: 'swap' });
+  },
+  confirm(ctx, txn) {
+    const ending = plannedEndingOf(txn, 'settle');
+    return ending === undefined ? executeSwap(ctx, txn) : endUnpaid(ctx, 'swap', txn, ending);
+  },
+  due: {},
+};
+
+const kinds: readonly Kind[] = [
+  lightningReceive,
+  lightningSend,
+  lnurlSend,
+  onchainReceive,
+  onchainSend,
+  payout,
+  swap,
+  usdtSend,
+];
+
+/** The names of the scheduled actions that start a blockchain transfer. */
+const startActions: readonly string[] = [onchainSend, usdtSend].map(({ name }) =>
+  startAction(name),
+);
+
+function findKind(sourceMethod: string, destMethod: string, wallet: string): Kind | undefined {
+  return kinds.find((kind) => kind.serves(sourceMethod, destMethod, wallet));
+}
+
+export function kindOf(txn: Transaction): Kind {
+  const kind = kinds.find(({ name }) => name === txn.kind);
+  if (kind === undefined)
+    throw new Error(`Transaction ${txn.id} has the unknown kind ${txn.kind}.`);
+  return kind;
+}
+
+function lapse(ctx: Context, txnId: string): void {
+  const txn = requireTransaction(ctx.store, txnId);
+  move(ctx, kindOf(txn).flow, txn, 'lapse');
+}
+
+/** Scheduled actions of transactions and blockchains, by name. */
+export function dueActions(): ReadonlyMap<string, DueAction> {
+  return new Map([
+    ['lapse', lapse],
+    [blockAction, nextBlock],
+    ...kinds.flatMap((kind) => Object.entries(kind.due)),
+  ]);
+}
+
+const nextBlock: DueAction = (ctx, id) => {
+  const transfer = requireTransfer(ctx.store, id);
+  if (!addConfirmations(ctx, transfer, 1)) awaitBlock(ctx, id, transfer.chain);
+};
+
+/**
+ * Mines `count` blocks on every chain: starts the transfers that are scheduled for later, then adds
+ * `count` confirmations to each transfer that needs confirmations. Returns the transfers with their
+ * new confirmations.
+ */
+export function mine(
+  ctx: Context,
+  count: number,
+  actions: ReadonlyMap<string, DueAction>,
+): Transfer[] {
+  bringForward(ctx, startActions);
+  runDueActions(ctx, actions);
+  const waiting = pendingTransfers(ctx.store);
+  for (const transfer of waiting) addConfirmations(ctx, transfer, count);
+  return waiting.map(({ id }) => requireTransfer(ctx.store, id));
+}
+
+/** Adds confirmations to a transfer. Returns true if the transfer has all its confirmations. */
+function addConfirmations(ctx: Context, transfer: Transfer, count: number): boolean {
+  const { id, confirmations, needed } = confirmTransfer(ctx, transfer, count);
+  if (confirmations < needed) return false;
+  unschedule(ctx, id);
+  const deposit = findDeposit(ctx.store, id);
+  if (deposit !== undefined) creditDeposit(ctx, deposit);
+  else arrive(ctx, id);
+  return true;
+}
+
+function arrive(ctx: Context, txnId: string): void {
+  const txn = requireTransaction(ctx.store, txnId);
+  const { name, onConfirmed } = kindOf(txn);
+  if (onConfirmed === undefined) throw new Error(`A ${name} does not wait for confirmations.`);
+  onConfirmed(ctx, txn);
+}
+
+export const createRequestBody = v.pipe(
+  v.objectWithRest(
+    {
+      sourceReq: requestedSide,
+      destReq: requestedSide,
+      extRefId: v.optional(v.pipe(text(maxTextLength.extRefId), v.nonEmpty())),
+      note: v.optional(text(maxTextLength.note)),
+      deductNetworkFeesFromDest: v.optional(v.boolean(), false),
+      [networkFeeDeduction]: v.optional(v.boolean(), false),
+      sourceOfFunds: v.optional(fields),
+    },
+    v.unknown(),
+  ),
+  v.check(
+    ({ sourceReq, destReq }) =>
+      sourceReq.amtRequested === undefined || destReq.amtRequested === undefined,
+    'amtRequested must not be set in both sourceReq and destReq',
+  ),
+);
+
+type CreateRequestBody = v.InferOutput<typeof createRequestBody>;
+
+export function createTransaction(
+  ctx: Context,
+  account: Account,
+  body: CreateRequestBody,
+): Transaction {
+  const { sourceReq: source, destReq: dest, extRefId } = body;
+  const kind = findKind(source.method, dest.method, ctx.wireNames.method);
+  if (kind === undefined)
+    throw badRequest(`transactions from ${source.method} to ${dest.method} are not supported`);
+  if (
+    extRefId !== undefined &&
+    extRefIdExists(ctx.store, account.id, extRefId) &&
+    !takeReferenceReuse(ctx.store)
+  ) {
+    throw extRefIdUsed();
+  }
+  const request: CreateRequest = {
+    source,
+    dest,
+    deduct: deductionsOf(ctx, body),
+    sourceOfFunds: body.sourceOfFunds,
+  };
+  const quote = kind.quote(ctx, request);
+  assertFunded(ctx, account, source, quote);
+  return openQuote(ctx, account, kind, request, quote, {
+    extRefId: extRefId ?? null,
+    note: body.note ?? null,
+  });
+}
+
+/**
+ * Reads the flags that deduct fees from the amount. The flag `deductNetworkFeesFromDest` from the
+ * specification deducts both fees. The flag that deducts only the service fee, and the flag that
+ * deducts only the network fee, are not in the specification.
+ */
+function deductionsOf(
+  { wireNames: { feeDeduction } }: Context,
+  body: CreateRequestBody,
+): Deductions {
+  const both = body.deductNetworkFeesFromDest;
+  const ofService = body[feeDeduction] ?? false;
+  if (typeof ofService !== 'boolean') throw badRequest(`${feeDeduction} must be true or false`);
+  return { serviceFee: both || ofService, networkFee: both || body[networkFeeDeduction] };
+}
+
+function assertFunded(ctx: Context, account: Account, source: RequestedSide, quote: Quote): void {
+  if (source.method !== ctx.wireNames.method) return;
+  const available = balanceOf(ctx.store, account.id, source.ccy, 'available');
+  if (available.gte(quote.charge)) return;
+  const [needed, left] = [quote.charge, available].map((value) =>
+    formatAmount({ ccy: source.ccy, value }),
+  );
+  throw notEnoughFunds(`${needed} needed, ${left} available`);
+}
+
+/**
+ * Pays the given target: a transaction by its id, an invoice, an address or a `bitcoin:` URI. Only
+ * a payment to an address can have an amount, and the amount is optional if the address belongs to
+ * a receive request.
+ */
+export function payFromOutside(
+  ctx: Context,
+  target: string,
+  amount: string | undefined,
+): Unserialized<Paid> {
+  const txn = findTransaction(ctx.store, target);
+  if (txn !== undefined) return payTransaction(ctx, txn, amount);
+  if (/^[0-9a-f-]{36}$/i.test(target)) throw notFound();
+  const found = orRefuse(() => detectDestination(target));
+  switch (found.kind) {
+    case 'bolt11':
+      return payTransaction(ctx, receiveOf(ctx, found.value), amount);
+    case 'bip21':
+      return payOwnAddress(ctx, found.value.bitcoin?.address ?? '', amount);
+    case 'bitcoin-address':
+    case 'tron-address':
+    case 'evm-address':
+      return payOwnAddress(ctx, found.value.address, amount);
+    default:
+      throw badRequest('only a transaction, an invoice or an address of this service can be paid');
+  }
+}
+
+function payTransaction(
+  ctx: Context,
+  txn: Transaction,
+  amount: string | undefined,
+): Unserialized<Paid> {
+  const { payFromOutside: payIt } = kindOf(txn);
+  if (payIt === undefined) throw badRequest(`transaction ${txn.id} is not a payment request`);
+  if (amount !== undefined)
+    throw badRequest('amount must not be set, because this transaction has a fixed amount');
+  return show(payIt(ctx, txn));
+}
+
+function receiveOf({ store }: Context, { invoice, paymentHash }: Invoice): Transaction {
+  const stored = findInvoice(store, paymentHash);
+  if (stored?.txnId == null || stored.invoice !== invoice)
+    throw badRequest('the invoice is not from this service');
+  return requireTransaction(store, stored.txnId);
+}
+
+function payOwnAddress(
+  ctx: Context,
+  address: string,
+  amount: string | undefined,
+): Unserialized<Paid> {
+  const own = findOwnAddress(ctx.store, address);
+  if (own === undefined) throw badRequest('the address does not belong to this service');
+  if (amount === undefined) {
+    if (own.txnId === null)
+      throw badRequest('amount must be set, because this address accepts any amount');
+    return payTransaction(ctx, requireTransaction(ctx.store, own.txnId), undefined);
+  }
+  const ccy = chainCurrency[own.chain];
+  const value = readAmount(ccy, amount);
+  const id = payAddress(ctx, own, value);
+  const txn = findTransaction(ctx.store, id);
+  if (txn !== undefined) return show(txn);
+  const { confirmations, needed } = requireTransfer(ctx.store, id);
+  return { depositId: id, ccy, amount: value, confirmations, needed };
+}
+
+const show = ({ id, state }: Transaction): Paid => ({ txnId: id, txnState: state });
+
+export function fund(ctx: Context, account: Account, ccy: string, amount: Big): void {
+  const quoted = createTransaction(ctx, account, {
+    sourceReq: { ccy: 'BTC', method: 'on-chain', reqDetails: {} },
+    destReq: { ccy, method: ctx.wireNames.method, amtRequested: amount, reqDetails: {} },
+    note: 'Sandbox money',
+    deductNetworkFeesFromDest: false,
+    deductNetworkFees: false,
+  });
+  const kind = kindOf(quoted);
+  kind.payFromOutside?.(ctx, kind.confirm(ctx, quoted));
+  const transfer = requireTransfer(ctx.store, quoted.id);
+  addConfirmations(ctx, transfer, transfer.needed);
+}

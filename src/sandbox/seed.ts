@@ -1,0 +1,327 @@
+// Seeds a sandbox: keys, accounts with their credentials, the first balances, and months of
+// transactions.
+import Big from 'big.js';
+import { chains, type Credentials, credentialsAnswer } from '../formats/sandbox/answers.js';
+import { type Account, findAccount, openWallet } from './accounts.js';
+import {
+  type Context,
+  randomHex,
+  issueAddress,
+  createInvoice,
+  createNodes,
+  type DueAction,
+  runDueActions,
+  setClock,
+} from './world.js';
+import {
+  readAutoPay,
+  readSetting,
+  requireSetting,
+  type Store,
+  writeAutoPay,
+  writeSetting,
+} from './database.js';
+import { fund, createRequestBody, createTransaction, dueActions, kindOf } from './kinds.js';
+import { demoAge, demoBalances } from './unspecified.js';
+import * as v from 'valibot';
+import { move } from './engine.js';
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+
+/** The number of days in a seeded month. The seeded history has one transaction a day. */
+const monthDays = 30;
+
+interface Activity {
+  readonly note: string;
+  readonly order: (ctx: Context) => object;
+  /**
+   * The last step that the sandbox takes for an activity. For an activity that ends with `paid`,
+   * the sandbox acts as an external payer and pays the confirmed request.
+   */
+  readonly ends: 'confirm' | 'paid' | 'cancel' | 'nothing';
+}
+
+const coldAddress = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
+const tronAddress = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
+
+/** The activities of a seeded history, one for each day, in a sequence that repeats. */
+const activities: readonly Activity[] = [
+  {
+    note: 'Invoice 118, Coffee House',
+    ends: 'paid',
+    order: (ctx) => receive(ctx, 'lightning', '0.0042'),
+  },
+  {
+    note: 'Paper & Ink, order 4711',
+    ends: 'confirm',
+    order: (ctx) => payInvoice(ctx, '0.00018', 'Order 4711'),
+  },
+  { note: 'Savings', ends: 'confirm', order: (ctx) => swap(ctx, 'USDT', 'BTC', '120') },
+  { note: 'Wages, Le Van A', ends: 'confirm', order: (ctx) => payOut(ctx, '2500000') },
+  { note: 'From cold storage', ends: 'paid', order: (ctx) => receive(ctx, 'on-chain', '0.03') },
+  {
+    note: 'Supplier in Lagos',
+    ends: 'confirm',
+    order: (ctx) => sendTo(ctx, 'USDT', 'tron', '75', tronAddress),
+  },
+  {
+    note: 'To cold storage',
+    ends: 'confirm',
+    order: (ctx) => sendTo(ctx, 'BTC', 'on-chain', '0.0125', coldAddress),
+  },
+  { note: 'Changed my mind', ends: 'cancel', order: (ctx) => swap(ctx, 'BTC', 'USD', '0.01') },
+  {
+    note: 'Refund, order 52',
+    ends: 'confirm',
+    order: (ctx) => payInvoice(ctx, '0.0006', 'no route'),
+  },
+  {
+    note: 'Invoice 119, never paid',
+    ends: 'confirm',
+    order: (ctx) => receive(ctx, 'lightning', '0.0099'),
+  },
+  { note: 'Too slow', ends: 'nothing', order: (ctx) => swap(ctx, 'USD', 'USDT', '40') },
+];
+
+/**
+ * The activities of the first day, which credit the wallets. The activities after the first day
+ * spend about 6500 USDT a year.
+ */
+function openingActivities(months: number): Activity[] {
+  const balances = { USDT: 10_000 * Math.ceil(months / 12), USD: 5000, CAD: 5000, VND: 50_000_000 };
+  return [
+    { note: 'Capital', ends: 'paid', order: (ctx) => receive(ctx, 'on-chain', '2.5') },
+    ...Object.entries(balances).map(([ccy, amount]): Activity => ({
+      note: `Working balance, ${ccy}`,
+      ends: 'confirm',
+      order: (ctx) => buy(ctx, 'BTC', ccy, String(amount)),
+    })),
+  ];
+}
+
+/**
+ * Seeds months of transactions of every kind, with most of the possible outcomes. The seed credits
+ * money only through transactions, so the list of transactions explains every wallet balance.
+ */
+function writeHistory(ctx: Context, account: Account, months: number): void {
+  const actions = dueActions();
+  const payer = readAutoPay(ctx.store) ?? 'off';
+  writeAutoPay(ctx.store, 'off');
+  const days = months * monthDays;
+  const at = (past: number, ms: number): Context => ({ ...ctx, now: ctx.now - past * day + ms });
+  openingActivities(months).forEach((activity, hour) =>
+    perform(at(days + 1, 2 * hour * 60 * minute), account, activity, actions),
+  );
+  for (let past = days; past > 0; past -= 1) {
+    // Each day's activity starts at a different time.
+    const activity = activities[past % activities.length];
+    if (activity !== undefined)
+      perform(at(past, ((past * 37) % 600) * minute), account, activity, actions);
+  }
+  runDueActions(ctx, actions);
+  writeAutoPay(ctx.store, payer);
+}
+
+function perform(
+  ctx: Context,
+  account: Account,
+  activity: Activity,
+  actions: ReadonlyMap<string, DueAction>,
+): void {
+  runDueActions(ctx, actions);
+  const order = v.parse(createRequestBody, { ...activity.order(ctx), note: activity.note });
+  const txn = createTransaction(ctx, account, order);
+  const kind = kindOf(txn);
+  const soon = { ...ctx, now: ctx.now + minute / 6 };
+  if (activity.ends === 'cancel') move(soon, kind.flow, txn, 'cancel');
+  if (activity.ends === 'nothing' || activity.ends === 'cancel') return;
+  const confirmed = kind.confirm(soon, txn);
+  if (activity.ends === 'paid')
+    kind.payFromOutside?.({ ...ctx, now: ctx.now + 2 * minute }, confirmed);
+}
+
+function receive({ wireNames }: Context, method: string, amount: string): object {
+  return {
+    sourceReq: { ccy: 'BTC', method },
+    destReq: { ccy: 'BTC', method: wireNames.method, amtRequested: new Big(amount) },
+  };
+}
+
+function payInvoice(ctx: Context, amount: string, description: string): object {
+  const { invoice } = createInvoice(ctx, {
+    amount: new Big(amount),
+    description,
+    expiryMs: 60 * minute,
+    txnId: null,
+  });
+  return {
+    sourceReq: { ccy: 'BTC', method: ctx.wireNames.method },
+    destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest: invoice } },
+  };
+}
+
+function swap(
+  { wireNames: { method } }: Context,
+  from: string,
+  to: string,
+  amount: string,
+): object {
+  return {
+    sourceReq: { ccy: from, method, amtRequested: new Big(amount) },
+    destReq: { ccy: to, method },
+  };
+}
+
+function buy({ wireNames: { method } }: Context, from: string, to: string, amount: string): object {
+  return {
+    sourceReq: { ccy: from, method },
+    destReq: { ccy: to, method, amtRequested: new Big(amount) },
+  };
+}
+
+function sendTo(
+  { wireNames }: Context,
+  ccy: string,
+  method: string,
+  amount: string,
+  address: string,
+): object {
+  return {
+    sourceReq: { ccy, method: wireNames.method },
+    destReq: { ccy, method, amtRequested: new Big(amount), reqDetails: { address } },
+  };
+}
+
+function payOut({ wireNames }: Context, amount: string): object {
+  const party = (legalFullName: string) => ({
+    type: 'individual',
+    details: { legalFullName, countryCode: 'VN' },
+  });
+  return {
+    sourceReq: { ccy: 'BTC', method: wireNames.method, kyc: party('Tran Thi B') },
+    destReq: {
+      ccy: 'VND',
+      method: 'vnd-instant',
+      amtRequested: new Big(amount),
+      reqDetails: {
+        acctName: 'Le Van A',
+        acctNum: '0123456789',
+        institutionCode: '970436',
+        institutionName: 'Vietcombank',
+      },
+      kyc: party('Le Van A'),
+    },
+  };
+}
+
+export const seeds = ['demo', 'empty', 'history'] as const satisfies readonly Seed[];
+/**
+ * The initial state of a sandbox. `demo` has money in several wallets, `empty` has no money, and
+ * `history` has months of transactions.
+ */
+export type Seed = 'demo' | 'empty' | 'history';
+
+/** The tables that a reset empties completely. */
+const clearedTables = [
+  'attempt',
+  'delivery',
+  'webhook',
+  'fault',
+  'entry',
+  'posting',
+  'book',
+  'due',
+  'transfer',
+  'deposit',
+  'state_change',
+  'invoice',
+  'wallet',
+  'request_log',
+  'used_signature',
+];
+
+/** Seeds a new file, but does not change a file that already has a main account. */
+export function seedStore(ctx: Context, seed: Seed): void {
+  const { store, random } = ctx;
+  if (readSetting(store, 'mainAccount') !== undefined) return;
+  createNodes(ctx);
+  writeSetting(store, 'tokenKey', randomHex(random, 32));
+  writeSetting(store, 'seed', seed);
+  const account = createAccount({ ...ctx, now: ctx.now - demoAge }, 'Sandbox', null);
+  writeSetting(store, 'mainAccount', account.id);
+  issueCredentials(ctx, account.id);
+  endow(ctx, account);
+}
+
+/**
+ * Resets the sandbox: deletes all transactions, money, webhooks, faults, clock changes and
+ * additional accounts. A reset keeps the API key of the main account. If no seed is given, the
+ * reset uses the previous seed.
+ */
+export function reset(ctx: Context, machine: number, seed?: Seed, months = 1): void {
+  const { store } = ctx;
+  const main = requireSetting(store, 'mainAccount');
+  if (seed !== undefined) writeSetting(store, 'seed', `${seed} ${months}`);
+  for (const table of clearedTables) store.run(`DELETE FROM ${table}`);
+  store.run('DELETE FROM address WHERE account_id <> ? OR txn_id IS NOT NULL', main);
+  store.run('DELETE FROM txn');
+  store.run('DELETE FROM api_key WHERE account_id <> ?', main);
+  store.run('DELETE FROM account WHERE id <> ?', main);
+  setClock(store, machine, { now: machine, frozen: false });
+  const account = findAccount(store, main);
+  if (account !== undefined) endow({ ...ctx, now: machine }, account);
+}
+
+export function createAccount(ctx: Context, displayName: string, parentId: string | null): Account {
+  const account = {
+    id: `ne01-${randomHex(ctx.random, 4)}`,
+    parentId,
+    displayName,
+    createdAt: ctx.now,
+  };
+  ctx.store.insert('account', account);
+  for (const chain of chains) issueAddress(ctx, chain, account.id, null);
+  return account;
+}
+
+export function readCredentials(store: Store): Credentials {
+  const accountId = requireSetting(store, 'mainAccount');
+  const row = store.one(
+    credentialsAnswer,
+    'SELECT key AS api_key, secret AS api_secret, account_id FROM api_key WHERE account_id = ?',
+    accountId,
+  );
+  if (row === undefined) throw new Error('The main account has no API key.');
+  return row;
+}
+
+export function issueCredentials({ store, random }: Context, accountId: string): Credentials {
+  const credentials = {
+    apiKey: `sandbox_${randomHex(random, 12)}`,
+    apiSecret: randomHex(random, 32),
+    accountId,
+  };
+  setCredentials(store, accountId, credentials.apiKey, credentials.apiSecret);
+  return credentials;
+}
+
+export function setCredentials(
+  store: Store,
+  accountId: string,
+  apiKey: string,
+  apiSecret: string,
+): void {
+  store.run('DELETE FROM api_key WHERE account_id = ?', accountId);
+  store.insert('api_key', { key: apiKey, secret: apiSecret, accountId });
+}
+
+function endow(ctx: Context, account: Account): void {
+  const [seed, months = '1'] = requireSetting(ctx.store, 'seed').split(' ');
+  const then = { ...ctx, now: ctx.now - demoAge };
+  for (const [ccy, amount] of Object.entries(demoBalances)) {
+    openWallet(then, account.id, ccy);
+    if (seed === 'demo') fund(then, account, ccy, new Big(amount));
+  }
+  if (seed === 'history') writeHistory(ctx, account, Number(months));
+}

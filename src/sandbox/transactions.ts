@@ -1,0 +1,374 @@
+// Stores transactions with amounts as decimals, and lists them with filters and pages.
+import * as v from 'valibot';
+import { type Context, randomId } from './world.js';
+import type { Store, Value } from './database.js';
+import {
+  readJson,
+  writeJson,
+  states,
+  type State,
+  decimal,
+  fields,
+  fromUnits,
+  toUnits,
+  badRequest,
+} from './wire.js';
+import type { Account } from './accounts.js';
+import { listValues, maxPageSize, timeWindows } from './unspecified.js';
+
+/** The fields `reqDetails` and `kyc` of one side of a transaction, in the service's format. */
+const details = v.object({ reqDetails: fields, kyc: v.optional(fields) });
+export type SideDetails = v.InferOutput<typeof details>;
+
+const json = <T>(shape: v.GenericSchema<unknown, T>) =>
+  v.pipe(v.string(), v.transform(readJson), shape);
+
+const row = v.pipe(
+  v.object({
+    id: v.string(),
+    accountId: v.string(),
+    accountDisplayName: v.string(),
+    kind: v.string(),
+    state: v.picklist(states),
+    extRefId: v.nullable(v.string()),
+    note: v.nullable(v.string()),
+    sourceCcy: v.string(),
+    sourceMethod: v.string(),
+    sourceAmount: v.number(),
+    sourceDetails: json(details),
+    destCcy: v.string(),
+    destMethod: v.string(),
+    destAmount: v.number(),
+    destDetails: json(details),
+    /**
+     * The data that only the transaction's kind uses. Responses show only the field `sourceOfFunds`
+     * of `extra`.
+     */
+    extra: json(fields),
+    /** The total debit of the source wallet, including fees. */
+    charge: v.number(),
+    /** The amount that the destination receives. */
+    arrives: v.number(),
+    /** The service fee, which is in the source currency, like `networkFee`. */
+    serviceFee: v.number(),
+    networkFee: v.number(),
+    fxRate: decimal,
+    /** The expiry, which is in epoch ms, like `createdAt` and `updatedAt`. */
+    expiresAt: v.number(),
+    createdAt: v.number(),
+    updatedAt: v.number(),
+  }),
+  // The database stores amounts in the smallest unit of the currency.
+  v.transform((inUnits) => ({
+    ...inUnits,
+    sourceAmount: fromUnits(inUnits.sourceCcy, inUnits.sourceAmount),
+    destAmount: fromUnits(inUnits.destCcy, inUnits.destAmount),
+    charge: fromUnits(inUnits.sourceCcy, inUnits.charge),
+    arrives: fromUnits(inUnits.destCcy, inUnits.arrives),
+    serviceFee: fromUnits(inUnits.sourceCcy, inUnits.serviceFee),
+    networkFee: fromUnits(inUnits.sourceCcy, inUnits.networkFee),
+  })),
+);
+
+export type Transaction = Readonly<v.InferOutput<typeof row>>;
+type NewTransaction = Omit<Transaction, 'id' | 'state' | 'createdAt' | 'updatedAt'>;
+
+export type Quote = Pick<
+  Transaction,
+  | 'sourceCcy'
+  | 'sourceAmount'
+  | 'sourceDetails'
+  | 'destCcy'
+  | 'destAmount'
+  | 'destDetails'
+  | 'extra'
+  | 'charge'
+  | 'arrives'
+  | 'serviceFee'
+  | 'networkFee'
+  | 'fxRate'
+>;
+
+const select = `SELECT txn.*, display_name AS account_display_name
+  FROM txn JOIN account ON account.id = txn.account_id`;
+
+/**
+ * The age of a stale read, which shows transactions as they were `ago` ms or `steps` state changes
+ * earlier.
+ */
+interface ReadLag {
+  readonly ago: number;
+  readonly steps: number;
+}
+
+/**
+ * The SQL prefix that replaces the table `txn` with past versions of its rows. The first SQL
+ * parameter of `withLag` is a time, and state changes after this time are ignored. The second SQL
+ * parameter of `withLag` is the number of state changes to read for each transaction (one more than
+ * `lag.steps`).
+ */
+const withLag = `
+  WITH txn AS (
+    SELECT number, now.id, account_id, kind, ext_ref_id, note,
+      source_ccy, source_method, source_amount, dest_ccy, dest_method, dest_amount, dest_details,
+        extra, service_fee, network_fee, fx_rate, created_at,
+      was.state, was.source_details, was.charge, was.arrives, was.expires_at, was.at AS updated_at
+    FROM main.txn AS now JOIN state_change AS was ON was.id = (
+      SELECT id FROM (
+        SELECT id FROM state_change WHERE txn_id = now.id AND at <= ? ORDER BY id DESC LIMIT ?
+      ) ORDER BY id LIMIT 1
+    )
+  )`;
+
+/**
+ * Runs a query on the table `txn` or, if the sandbox simulates a stale read, on past versions of
+ * its rows.
+ */
+function readPast<T>(
+  { store, now }: Context,
+  lag: ReadLag | undefined,
+  shape: v.GenericSchema<unknown, T>,
+  sql: string,
+  values: readonly Value[],
+): T[] {
+  if (lag === undefined) return store.all(shape, sql, ...values);
+  return store.all(shape, withLag + sql, now - lag.ago, lag.steps + 1, ...values);
+}
+
+export function findTransaction(store: Store, id: string): Transaction | undefined {
+  return store.one(row, `${select} WHERE txn.id = ?`, id);
+}
+
+/** Finds a transaction that another record refers to. Throws if the transaction does not exist. */
+export function requireTransaction(store: Store, id: string): Transaction {
+  const found = findTransaction(store, id);
+  if (found === undefined) throw new Error(`There is no transaction ${id}.`);
+  return found;
+}
+
+/**
+ * Finds an earlier state of a transaction, or returns undefined if the transaction did not exist
+ * yet.
+ */
+export function findPastTransaction(
+  ctx: Context,
+  id: string,
+  lag: ReadLag,
+): Transaction | undefined {
+  return readPast(ctx, lag, row, `${select} WHERE txn.id = ?`, [id])[0];
+}
+
+function selectPage(
+  ctx: Context,
+  lag: ReadLag | undefined,
+  condition: string,
+  values: readonly Value[],
+  limit: number,
+  skipped: number,
+): Transaction[] {
+  const page = `SELECT id FROM txn WHERE ${condition}
+    ORDER BY created_at DESC, number DESC LIMIT ? OFFSET ?`;
+  const sql = `${select} WHERE txn.id IN (${page}) ORDER BY txn.created_at DESC, number DESC`;
+  return readPast(ctx, lag, row, sql, [...values, limit, skipped]);
+}
+
+export function extRefIdExists(store: Store, accountId: string, extRefId: string): boolean {
+  const sql = 'SELECT id FROM txn WHERE account_id = ? AND ext_ref_id = ?';
+  return store.one(v.object({ id: v.string() }), sql, accountId, extRefId) !== undefined;
+}
+
+/**
+ * Stores a quoted transaction. If the clock was set back, a new transaction gets the creation time
+ * of the account's previous transaction.
+ */
+export function insertTransaction(ctx: Context, txn: NewTransaction): Transaction {
+  const last = ctx.store.one(
+    v.object({ createdAt: v.nullable(v.number()) }),
+    'SELECT max(created_at) AS created_at FROM txn WHERE account_id = ?',
+    txn.accountId,
+  );
+  const createdAt = Math.max(ctx.now, last?.createdAt ?? 0);
+  const quoted: Transaction = {
+    ...txn,
+    id: randomId(ctx.random),
+    state: 'quoted',
+    createdAt,
+    updatedAt: createdAt,
+  };
+  const { accountDisplayName: _ofAccount, ...columns } = quoted;
+  ctx.store.insert('txn', {
+    ...columns,
+    ...partsOf(quoted),
+    sourceAmount: toUnits(txn.sourceCcy, txn.sourceAmount),
+    destAmount: toUnits(txn.destCcy, txn.destAmount),
+    destDetails: writeJson(txn.destDetails),
+    extra: writeJson(txn.extra),
+    serviceFee: toUnits(txn.sourceCcy, txn.serviceFee),
+    networkFee: toUnits(txn.sourceCcy, txn.networkFee),
+    fxRate: txn.fxRate.toFixed(),
+  });
+  return quoted;
+}
+
+/** The stored fields that can differ between the states of a transaction. */
+const partsOf = ({
+  state,
+  sourceCcy,
+  sourceDetails,
+  charge,
+  destCcy,
+  arrives,
+  expiresAt,
+}: Transaction) => ({
+  state,
+  sourceDetails: writeJson(sourceDetails),
+  charge: toUnits(sourceCcy, charge),
+  arrives: toUnits(destCcy, arrives),
+  expiresAt,
+});
+
+export type Changes = Partial<
+  Pick<Transaction, 'sourceDetails' | 'extra' | 'expiresAt' | 'charge' | 'arrives'>
+>;
+
+/**
+ * Stores the next state of a transaction. Throws if the state has changed since the caller read the
+ * transaction.
+ */
+export function updateTransaction(
+  ctx: Context,
+  txn: Transaction,
+  state: State,
+  changes: Changes,
+): Transaction {
+  const next = { ...txn, ...changes, state, updatedAt: Math.max(ctx.now, txn.updatedAt) };
+  const { sourceDetails, charge, arrives, expiresAt } = partsOf(next);
+  const written = ctx.store.run(
+    `UPDATE txn SET state = ?, source_details = ?, extra = ?, charge = ?, arrives = ?,
+       expires_at = ?, updated_at = ?
+     WHERE id = ? AND state = ?`,
+    state,
+    sourceDetails,
+    writeJson(next.extra),
+    charge,
+    arrives,
+    expiresAt,
+    next.updatedAt,
+    txn.id,
+    txn.state,
+  );
+  if (written !== 1) throw new Error(`Transaction ${txn.id} is not ${txn.state} any more.`);
+  return next;
+}
+
+/**
+ * Records the new state of a transaction in `state_change`, with the transaction's values at that
+ * time.
+ */
+export function insertStateChange({ store, now }: Context, txn: Transaction, msg: string): void {
+  store.insert('state_change', { txnId: txn.id, msg, at: now, ...partsOf(txn) });
+}
+
+const defaultLimit = 20;
+const forever = Number.MAX_SAFE_INTEGER;
+
+const countRow = v.object({ count: v.number() });
+
+/**
+ * Returns one page of the account's transactions, newest first. For a stale read, `lag` selects the
+ * earlier states that the page shows.
+ */
+export function listTransactions(
+  ctx: Context,
+  account: Account,
+  query: URLSearchParams,
+  lag?: ReadLag,
+) {
+  const limit = Math.min(positiveInteger(query, 'limit', defaultLimit), maxPageSize);
+  const page = positiveInteger(query, 'page', 1);
+  const filters = readFilters(query);
+  const condition = [
+    'account_id = ?',
+    'created_at BETWEEN ? AND ?',
+    ...filters.map(({ sql }) => sql),
+  ].join(' AND ');
+  const values = [account.id, ...readPeriod(query, ctx.now), ...filters.map(({ value }) => value)];
+  const [counted] = readPast(
+    ctx,
+    lag,
+    countRow,
+    `SELECT count(*) AS count FROM txn WHERE ${condition}`,
+    values,
+  );
+  const items = selectPage(ctx, lag, condition, values, limit, (page - 1) * limit);
+  return { items, pagination: { page, limit, total: counted?.count ?? 0 } };
+}
+
+/**
+ * The period that a list request selects, in epoch ms, with inclusive bounds. The service reads a
+ * time without a zone as UTC.
+ */
+function readPeriod(query: URLSearchParams, now: number): [number, number] {
+  const time = query.get('time') ?? '7d';
+  if (time === 'other')
+    return [readDate(query, 'startTime') ?? 0, readDate(query, 'endTime') ?? forever];
+  const window = timeWindows.get(time);
+  if (window === undefined)
+    throw badRequest(`time: ${[...timeWindows.keys()].join(', ')} or other`);
+  return [now - window, forever];
+}
+
+function readDate(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  const [, day = '', time = 'T00:00', zone = 'Z'] = isoTime.exec(text) ?? [];
+  const at = Date.parse(day + time + zone);
+  // The comparison with `day` is necessary because `Date` reads 30 February as 2 March.
+  if (Number.isNaN(at) || !new Date(day).toISOString().startsWith(day)) {
+    throw badRequest(`${name} must be an ISO 8601 date and time`);
+  }
+  return at;
+}
+
+/** Matches an ISO date with an optional time and zone. */
+const isoTime =
+  /^(\d{4}-\d{2}-\d{2})(?:(T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/;
+
+interface Filter {
+  readonly sql: string;
+  /**
+   * The values of a filter as one JSON parameter, so that one SQL statement serves any number of
+   * values.
+   */
+  readonly value: string;
+}
+
+function readFilters(query: URLSearchParams): Filter[] {
+  const statuses = listValues(query, 'txnStatuses');
+  const unknown = statuses.find((status) => !states.some((state) => state === status));
+  if (unknown !== undefined) throw badRequest('txnStatuses: unknown state');
+  return [
+    ...oneOf('state', 'IN', statuses),
+    ...oneOf('source_method', 'IN', listValues(query, 'srcMethods')),
+    ...oneOf('dest_method', 'IN', listValues(query, 'destMethods')),
+    ...oneOf('source_method', 'NOT IN', listValues(query, 'excludedSrcMethods')),
+    ...oneOf('dest_method', 'NOT IN', listValues(query, 'excludedDestMethods')),
+  ];
+}
+
+function oneOf(column: string, operator: 'IN' | 'NOT IN', values: readonly string[]): Filter[] {
+  if (values.length === 0) return [];
+  return [
+    {
+      sql: `${column} ${operator} (SELECT value FROM json_each(?))`,
+      value: JSON.stringify(values),
+    },
+  ];
+}
+
+function positiveInteger(query: URLSearchParams, name: string, otherwise: number): number {
+  const text = query.get(name);
+  if (text === null) return otherwise;
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw badRequest(`${name} must be a whole number above zero`);
+  return Number(text);
+}

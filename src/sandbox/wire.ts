@@ -1,0 +1,432 @@
+// The sandbox's side of the wire: JSON with exact numbers, names with the service name, the states
+// of a transaction, refusals, and the schemas of single values.
+import Big from 'big.js';
+import { Failure } from '../formats/failure.js';
+import {
+  duplicateExtRefId,
+  finalStateParams,
+  insufficientBalance,
+  maxAmountUnits,
+  unitsPerDollar,
+} from './unspecified.js';
+import * as v from 'valibot';
+import { isIPv4 } from 'node:net';
+import { decimalsOf, money, parseAmount } from '../formats/amount.js';
+import { parseDuration } from '../formats/calendar.js';
+
+export interface WireNames {
+  /** The value of `method` for the internal wallet, such as `servicepay`. */
+  readonly method: string;
+  /** The name of the fee field, such as `servicepayFees`. */
+  readonly feeField: string;
+  /**
+   * The name of the flag that deducts the service fee from the sent amount, such as
+   * `deductServicepayFees`. The name of the flag for the service fee is an assumption, because the
+   * specification does not show the name.
+   */
+  readonly feeDeduction: string;
+  /** The name of the webhook signature header, such as `X-Servicepay-Signature`. */
+  readonly signatureHeader: string;
+}
+
+/** Derives the names on the wire from a service name in lower-case letters and digits. */
+export function wireNamesOf(name: string): WireNames {
+  if (!/^[a-z][a-z0-9]{0,31}$/.test(name)) throw new RangeError(`"${name}" is not a service name.`);
+  const capital = name.charAt(0).toUpperCase() + name.slice(1);
+  return {
+    method: `${name}pay`,
+    feeField: `${name}payFees`,
+    feeDeduction: `deduct${capital}payFees`,
+    signatureHeader: `X-${capital}pay-Signature`,
+  };
+}
+
+const finalStates = [
+  'completed',
+  'failed',
+  'expired',
+  'rejected',
+  'error',
+  'usercanceled',
+] as const;
+export const states = ['quoted', 'srcintent', 'srccreated', 'destsent', ...finalStates] as const;
+/** The state of a transaction at the service. */
+export type State =
+  | 'quoted'
+  | 'srcintent'
+  | 'srccreated'
+  | 'destsent'
+  | 'completed'
+  | 'expired'
+  | 'failed'
+  | 'usercanceled'
+  | 'rejected'
+  | 'error';
+
+export const isFinal = (state: State): boolean => finalStates.some((each) => each === state);
+
+/** The groups of transaction kinds that have the same states. */
+export type Flow = 'lightning-receive' | 'onchain-receive' | 'send' | 'swap';
+
+export type Trigger =
+  /** The client confirmed the transaction (PUT confirm). */
+  | 'confirm'
+  /** The client cancelled the transaction (PUT cancel). */
+  | 'cancel'
+  /** The quote, invoice or address expired. */
+  | 'lapse'
+  /** The service detected an on-chain payment, which awaits confirmations. */
+  | 'detect'
+  /** The transfer was sent or broadcast. */
+  | 'start'
+  /** The payment arrived, and has all its confirmations if it is an on-chain payment. */
+  | 'settle'
+  | 'fail'
+  /** A fault rejected the transaction. The service itself never rejects a transaction. */
+  | 'reject'
+  | 'break';
+
+interface Transition {
+  readonly flows: readonly Flow[];
+  readonly from: State;
+  readonly trigger: Trigger;
+  readonly to: State;
+}
+
+const everyFlow: readonly Flow[] = ['lightning-receive', 'onchain-receive', 'send', 'swap'];
+
+const transitions: readonly Transition[] = [
+  { flows: everyFlow, from: 'quoted', trigger: 'lapse', to: 'expired' },
+  { flows: everyFlow, from: 'quoted', trigger: 'cancel', to: 'usercanceled' },
+
+  { flows: ['lightning-receive'], from: 'quoted', trigger: 'confirm', to: 'srccreated' },
+  { flows: ['lightning-receive'], from: 'srccreated', trigger: 'settle', to: 'completed' },
+  { flows: ['lightning-receive'], from: 'srccreated', trigger: 'lapse', to: 'expired' },
+
+  { flows: ['onchain-receive'], from: 'quoted', trigger: 'confirm', to: 'srcintent' },
+  { flows: ['onchain-receive'], from: 'srcintent', trigger: 'detect', to: 'srccreated' },
+  { flows: ['onchain-receive'], from: 'srcintent', trigger: 'lapse', to: 'expired' },
+  { flows: ['onchain-receive'], from: 'srccreated', trigger: 'settle', to: 'completed' },
+
+  { flows: ['send'], from: 'quoted', trigger: 'confirm', to: 'srccreated' },
+  { flows: ['send'], from: 'srccreated', trigger: 'start', to: 'destsent' },
+  { flows: ['send'], from: 'destsent', trigger: 'settle', to: 'completed' },
+  { flows: ['send'], from: 'srccreated', trigger: 'fail', to: 'failed' },
+  { flows: ['send'], from: 'destsent', trigger: 'fail', to: 'failed' },
+
+  { flows: ['swap'], from: 'quoted', trigger: 'confirm', to: 'completed' },
+
+  // The specification does not show which states can change to `failed`. A quoted send or swap
+  // fails if the balance no longer covers the amount at the confirmation.
+  { flows: ['send', 'swap'], from: 'quoted', trigger: 'fail', to: 'failed' },
+
+  // The specification does not show the transitions to `rejected` and `error`. After the
+  // confirmation and before the money arrives, a fault can cause a transition to `rejected` or
+  // `error`.
+  { flows: ['swap'], from: 'quoted', trigger: 'reject', to: 'rejected' },
+  { flows: ['swap'], from: 'quoted', trigger: 'break', to: 'error' },
+  { flows: ['send', 'onchain-receive'], from: 'srccreated', trigger: 'reject', to: 'rejected' },
+  { flows: ['send', 'onchain-receive'], from: 'srccreated', trigger: 'break', to: 'error' },
+  { flows: ['send'], from: 'destsent', trigger: 'reject', to: 'rejected' },
+  { flows: ['send'], from: 'destsent', trigger: 'break', to: 'error' },
+
+  // A final state normally never changes. Only an injected fault makes the recipient return the
+  // money of a completed send.
+  { flows: ['send'], from: 'completed', trigger: 'fail', to: 'failed' },
+  { flows: ['send'], from: 'completed', trigger: 'reject', to: 'rejected' },
+];
+
+/**
+ * Returns the next state of a transaction. Throws if the table `transitions` lacks the transition,
+ * because only a bug in the engine can request a missing transition.
+ */
+export function nextState(flow: Flow, from: State, trigger: Trigger): State {
+  const found = transitions.find(
+    (row) => row.from === from && row.trigger === trigger && row.flows.includes(flow),
+  );
+  if (found === undefined) throw new Error(`A ${flow} in ${from} cannot ${trigger}.`);
+  return found.to;
+}
+
+const maxDepth = 32;
+const maxNumberLength = 64;
+const maxExponent = 40;
+const token =
+  /[\s]*([{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)/y;
+
+/**
+ * Reads JSON with every number as an exact `Big`. Throws `SyntaxError` for text that is not JSON,
+ * for too many nested levels, for half a surrogate pair, and for a number that is too long or has
+ * an extreme exponent.
+ */
+export function readJson(text: string): unknown {
+  // `JSON.parse` validates the text, so the other functions may assume well-formed JSON.
+  JSON.parse(text);
+  token.lastIndex = 0;
+  return readValue(next(text), text, 0);
+}
+
+/** Writes JSON, with decimals as numbers without an exponent. Omits undefined fields. */
+export function writeJson(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (value instanceof Big) return value.eq(0) ? '0' : value.toFixed();
+  if (Array.isArray(value)) return `[${value.map(writeJson).join(',')}]`;
+  const fields = Object.entries(value).flatMap(([key, field]) =>
+    field === undefined ? [] : `${JSON.stringify(key)}:${writeJson(field)}`,
+  );
+  return `{${fields.join(',')}}`;
+}
+
+const next = (text: string): string => token.exec(text)?.[1] ?? '';
+
+function readValue(first: string, text: string, depth: number): unknown {
+  if (depth > maxDepth) throw new SyntaxError('nested too deeply');
+  switch (first[0]) {
+    case '{':
+      return readObject(text, depth);
+    case '[':
+      return readArray(text, depth);
+    case '"':
+      return readText(first);
+    case 't':
+      return true;
+    case 'f':
+      return false;
+    case 'n':
+      return null;
+    default:
+      return readNumber(first);
+  }
+}
+
+function readObject(text: string, depth: number): Record<string, unknown> {
+  const fields: [string, unknown][] = [];
+  for (let key = next(text); key !== '}'; key = next(text)) {
+    if (key === ',') continue;
+    next(text);
+    fields.push([readText(key), readValue(next(text), text, depth + 1)]);
+  }
+  return Object.fromEntries(fields);
+}
+
+function readArray(text: string, depth: number): unknown[] {
+  const items: unknown[] = [];
+  for (let item = next(text); item !== ']'; item = next(text)) {
+    if (item !== ',') items.push(readValue(item, text, depth + 1));
+  }
+  return items;
+}
+
+/** Reads a text. Throws for half a surrogate pair, which UTF-8 cannot represent. */
+function readText(literal: string): string {
+  const text = String(JSON.parse(literal));
+  if (/\p{Cs}/u.test(text)) throw new SyntaxError('half a character');
+  return text;
+}
+
+function readNumber(literal: string): Big {
+  const exponent = Number(/[eE](.*)/.exec(literal)?.[1] ?? 0);
+  if (literal.length > maxNumberLength || Math.abs(exponent) > maxExponent) {
+    throw new SyntaxError('number out of range');
+  }
+  return new Big(literal);
+}
+
+/** The body of a refusal. In the body of a refusal, `params` is a string that contains JSON. */
+type ErrorBody =
+  | { readonly error: string; readonly message?: string }
+  | {
+      readonly resultStatus: 'error';
+      readonly code: string;
+      readonly error: string;
+      readonly errorMetadata: { readonly params: string };
+    };
+
+/**
+ * A refusal, which any function may throw while it processes a request. The service rolls the
+ * request back and sends the refusal as the response.
+ */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+
+  /** @param note a note for the request log */
+  constructor(
+    readonly status: number,
+    readonly body: ErrorBody,
+    readonly note?: string,
+  ) {
+    super(`${status} ${body.error}`);
+  }
+}
+
+export function badRequest(message?: string): Refusal {
+  return new Refusal(
+    400,
+    message === undefined ? { error: 'bad request' } : { error: 'bad request', message },
+  );
+}
+
+export const notFound = (): Refusal => new Refusal(404, { error: 'not found' });
+
+export const unauthorized = (error = 'unauthorized'): Refusal => new Refusal(401, { error });
+
+export const permissionDenied = (): Refusal => new Refusal(403, { error: 'Permission denied' });
+
+/** The refusal with code 2005: the transaction can no longer be confirmed. */
+export const alreadyFinal = (txnId: string, state: string): Refusal =>
+  detailed(
+    '2005',
+    `transaction ${txnId} already in final state ${state}`,
+    finalStateParams(txnId, state),
+  );
+
+const detailed = (code: string, error: string, params: object): Refusal =>
+  new Refusal(400, {
+    resultStatus: 'error',
+    code,
+    error,
+    errorMetadata: { params: JSON.stringify(params) },
+  });
+
+export function extRefIdUsed(): Refusal {
+  const { status, error, message } = duplicateExtRefId;
+  return new Refusal(status, { error, message });
+}
+
+export function notEnoughFunds(message: string): Refusal {
+  return new Refusal(insufficientBalance.status, { error: insufficientBalance.error, message });
+}
+
+/** Runs a parser, and turns its Failure into a `bad request` refusal. */
+export function orRefuse<T>(step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    if (error instanceof Failure) throw badRequest(error.message);
+    throw error;
+  }
+}
+
+/**
+ * Describes an invalid value, for example `destReq.amtRequested must be a number`. The argument
+ * `root` is the path of the checked object.
+ */
+export function complaint(issue: v.BaseIssue<unknown>, root = ''): string {
+  const path = [root, v.getDotPath(issue)].filter(Boolean).join('.');
+  const words = needed(issue);
+  if (/^(?:must|is) /.test(words)) return `${path || 'the body'} ${words}`;
+  return path === '' ? words : `${path}: ${words}`;
+}
+
+const typeWords: Readonly<Record<string, string>> = {
+  string: 'must be a string',
+  boolean: 'must be true or false',
+  Object: 'must be an object',
+  Array: 'must be a list',
+};
+
+function needed({ message, type, expected, received, requirement }: v.BaseIssue<unknown>): string {
+  if (!message.startsWith('Invalid ')) return message;
+  if (received === 'undefined') return 'is required';
+  if (type === 'non_empty') return 'must not be empty';
+  if (type === 'max_length') return `must have at most ${String(requirement)} characters`;
+  return typeWords[expected ?? ''] ?? `must be ${expected ?? 'something else'}`;
+}
+
+/** The schema of a JSON number, which the parser has read as an exact decimal. */
+export const number = v.instance(Big, 'must be a number');
+
+export const whole = (min: number, max: number) =>
+  v.pipe(number, v.transform(Number), v.integer(), v.minValue(min), v.maxValue(max));
+
+/** The schema of a decimal that the database stores as text. */
+export const decimal = v.pipe(
+  v.string(),
+  v.regex(/^-?\d+(\.\d+)?$/),
+  v.transform((text) => new Big(text)),
+);
+
+export const currency = v.picklist(
+  Object.keys(unitsPerDollar),
+  'must be a currency of the service',
+);
+
+/**
+ * The schema of a text without a NUL character, because the database would cut the text off at this
+ * character.
+ */
+export const text = (maxLength: number) =>
+  v.pipe(
+    v.string(),
+    v.maxLength(maxLength),
+    v.excludes('\0', 'must not contain the character U+0000'),
+  );
+
+/** The schema of a duration: milliseconds as a number, or a text such as `2h`. */
+export const duration = v.union([
+  whole(0, 3.2e12),
+  v.pipe(
+    v.string(),
+    v.transform((text) => orRefuse(() => parseDuration(text))),
+  ),
+]);
+
+/**
+ * Whether the amount is above zero and within the maximum, and has at most as many decimals as its
+ * currency.
+ */
+export function isMovable(ccy: string, amount: Big): boolean {
+  const units = amount.times(`1e${decimalsOf(ccy)}`);
+  return units.gt(0) && units.lte(maxAmountUnits) && units.eq(units.round(0));
+}
+
+/**
+ * Converts an amount to the currency's smallest unit. Throws if the amount has more decimals than
+ * the currency.
+ */
+export function toUnits(ccy: string, amount: Big): number {
+  const units = amount.times(`1e${decimalsOf(ccy)}`);
+  const whole = Number(units.toFixed());
+  if (!Number.isSafeInteger(whole))
+    throw new RangeError(`${amount.toFixed()} ${ccy} is not a whole number of units.`);
+  return whole;
+}
+
+export const fromUnits = (ccy: string, units: number): Big =>
+  new Big(`${units}e-${decimalsOf(ccy)}`);
+
+export const fields = v.pipe(
+  v.unknown(),
+  v.check(isObject, 'must be an object'),
+  v.record(v.string(), v.unknown()),
+);
+
+/**
+ * Whether the value is a plain object. A `Big`, which stands for a JSON number, does not count as a
+ * plain object.
+ */
+function isObject(value: unknown): boolean {
+  return (
+    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  );
+}
+
+/**
+ * Reads an amount with a unit (`1000sat`), or an amount of bare digits in whole units of the
+ * currency (`0.5`).
+ */
+export function readAmount(ccy: string, text: string): Big {
+  const { value } = orRefuse(() =>
+    /^\d{1,20}(\.\d{1,8})?$/.test(text) ? money(ccy, text) : parseAmount(text, ccy),
+  );
+  if (!isMovable(ccy, value))
+    throw badRequest('the amount is too small or too large, or has too many decimals');
+  return value;
+}
+
+export function isLoopback(hostname: string): boolean {
+  return (
+    /^(.+\.)?localhost$|^\[::1\]$/.test(hostname) ||
+    (isIPv4(hostname) && hostname.startsWith('127.'))
+  );
+}

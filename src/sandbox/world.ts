@@ -1,0 +1,315 @@
+// The world of the service: its clock and scheduled actions, blockchains that confirm transfers,
+// and two Lightning nodes that issue invoices.
+import { createHash, createHmac } from 'node:crypto';
+import type { WireNames } from './wire.js';
+import { type Store, readSetting, writeSetting, requireSetting } from './database.js';
+import * as v from 'valibot';
+import {
+  type ClockState,
+  chains,
+  type Transfer,
+  transferAnswer,
+} from '../formats/sandbox/answers.js';
+import type Big from 'big.js';
+import { blockTimes, confirmationsNeeded } from './unspecified.js';
+import { encodeSegwitAddress, encodeEvmAddress, encodeTronAddress } from '../formats/address.js';
+import { getPublicKey } from '@noble/secp256k1';
+import { msatOf } from '../formats/amount.js';
+import { encodeInvoice } from '../formats/bolt11/encode.js';
+
+export type Random = (length: number) => Uint8Array;
+
+export interface Context {
+  readonly store: Store;
+  /** The current time of the service's clock, in epoch ms. */
+  readonly now: number;
+  readonly random: Random;
+  readonly wireNames: WireNames;
+  /** The address of the service as clients see it, without a trailing slash. */
+  readonly baseUrl: string;
+  /** Whether webhook callbacks may be plain http to this machine. */
+  readonly allowHttpCallbacks: boolean;
+  /** The longest time of each step of a payment in ms, or undefined for the usual times. */
+  readonly settleMs: number | undefined;
+}
+
+export const randomHex = (random: Random, length: number): string =>
+  Buffer.from(random(length)).toString('hex');
+
+/** Returns a random UUID, version 4. */
+export function randomId(random: Random): string {
+  const bytes = Buffer.from(random(16));
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+export const sha256Hex = (bytes: Uint8Array): string =>
+  createHash('sha256').update(bytes).digest('hex');
+
+/**
+ * Runs a scheduled action. `ctx.now` is the time at which the action was due, even if the action
+ * runs later.
+ */
+export type DueAction = (ctx: Context, subject: string) => void;
+
+const dueRow = v.object({
+  id: v.number(),
+  at: v.number(),
+  action: v.string(),
+  subject: v.string(),
+});
+
+export function schedule(ctx: Context, action: string, subject: string, at: number): void {
+  ctx.store.insert('due', { at, action, subject });
+}
+
+/** Cancels all scheduled actions for one subject, such as a transaction or a webhook delivery. */
+export function unschedule(ctx: Context, subject: string): void {
+  ctx.store.run('DELETE FROM due WHERE subject = ?', subject);
+}
+
+/** Makes the named actions that are scheduled for later due now. */
+export function bringForward({ store, now }: Context, actions: readonly string[]): void {
+  store.run(
+    'UPDATE due SET at = ?1 WHERE at > ?1 AND action IN (SELECT value FROM json_each(?2))',
+    now,
+    JSON.stringify(actions),
+  );
+}
+
+export function nextDue(store: Store): number | undefined {
+  return store.one(v.object({ at: v.number() }), 'SELECT at FROM due ORDER BY at, id LIMIT 1')?.at;
+}
+
+/** Runs all due actions, including actions that become due during the run. */
+export function runDueActions(ctx: Context, actions: ReadonlyMap<string, DueAction>): void {
+  for (;;) {
+    const row = ctx.store.one(
+      dueRow,
+      'SELECT * FROM due WHERE at <= ? ORDER BY at, id LIMIT 1',
+      ctx.now,
+    );
+    if (row === undefined) return;
+    const action = actions.get(row.action);
+    if (action === undefined) throw new Error(`The action "${row.action}" is unknown.`);
+    ctx.store.run('DELETE FROM due WHERE id = ?', row.id);
+    action({ ...ctx, now: row.at }, row.subject);
+  }
+}
+
+const setting = v.union([v.object({ ahead: v.number() }), v.object({ standsAt: v.number() })]);
+
+/** Reads the service's clock. The argument `machine` is the machine's time in epoch ms. */
+export function readClock(store: Store, machine: number): ClockState {
+  const saved = readSetting(store, 'clock');
+  if (saved === undefined) return { now: machine, frozen: false };
+  const clock = v.parse(setting, JSON.parse(saved));
+  return 'ahead' in clock
+    ? { now: machine + clock.ahead, frozen: false }
+    : { now: clock.standsAt, frozen: true };
+}
+
+/**
+ * Sets the service's clock. The service's time may go back, because restoring a snapshot restores
+ * the time of the snapshot.
+ */
+export function setClock(store: Store, machine: number, { now, frozen }: ClockState): void {
+  const clock: v.InferOutput<typeof setting> = frozen
+    ? { standsAt: now }
+    : { ahead: now - machine };
+  writeSetting(store, 'clock', JSON.stringify(clock));
+}
+
+export type Chain = Transfer['chain'];
+
+export const chainCurrency: Readonly<Record<Chain, string>> = {
+  bitcoin: 'BTC',
+  tron: 'USDT',
+  ethereum: 'USDT',
+};
+
+export const blockAction = 'chain.block';
+
+/** Broadcasts a transfer, and starts counting its confirmations. */
+export function broadcast(ctx: Context, id: string, chain: Chain, amount: Big): void {
+  ctx.store.insert('transfer', { id, chain, needed: confirmationsNeeded(chain, amount) });
+  awaitBlock(ctx, id, chain);
+}
+
+export function awaitBlock(ctx: Context, id: string, chain: Chain): void {
+  schedule(ctx, blockAction, id, ctx.now + blockTimes[chain]);
+}
+
+export function pendingTransfers(store: Store): Transfer[] {
+  return store.all(
+    transferAnswer,
+    'SELECT * FROM transfer WHERE confirmations < needed ORDER BY rowid',
+  );
+}
+
+export function findTransfer(store: Store, id: string): Transfer | undefined {
+  return store.one(transferAnswer, 'SELECT * FROM transfer WHERE id = ?', id);
+}
+
+export function requireTransfer(store: Store, id: string): Transfer {
+  const found = findTransfer(store, id);
+  if (found === undefined) throw new Error(`There is no transfer ${id}.`);
+  return found;
+}
+
+/** Adds confirmations to a transfer, at most up to the number that the transfer needs. */
+export function confirmTransfer({ store }: Context, transfer: Transfer, count: number): Transfer {
+  const confirmations = Math.min(transfer.confirmations + count, transfer.needed);
+  store.run('UPDATE transfer SET confirmations = ? WHERE id = ?', confirmations, transfer.id);
+  return { ...transfer, confirmations };
+}
+
+const addressRow = v.object({
+  address: v.string(),
+  chain: v.picklist(chains),
+  accountId: v.string(),
+  txnId: v.nullable(v.string()),
+});
+
+export type OwnAddress = v.InferOutput<typeof addressRow>;
+
+export function staticAddress(store: Store, accountId: string, chain: Chain): string {
+  const sql = 'SELECT * FROM address WHERE account_id = ? AND chain = ? AND txn_id IS NULL';
+  const found = store.one(addressRow, sql, accountId, chain);
+  if (found === undefined) throw new Error(`Account ${accountId} has no address on ${chain}.`);
+  return found.address;
+}
+
+/**
+ * Finds the record of an address in its canonical spelling. Returns undefined for an address that
+ * the service has not issued.
+ */
+export function findOwnAddress(store: Store, address: string): OwnAddress | undefined {
+  return store.one(addressRow, 'SELECT * FROM address WHERE address = ?', address);
+}
+
+export function issueAddress(
+  { store }: Context,
+  chain: Chain,
+  accountId: string,
+  txnId: string | null,
+): string {
+  const key = requireSetting(store, 'nodeKey');
+  const hash = createHmac('sha256', key)
+    .update(`${chain}/${txnId ?? accountId}`)
+    .digest()
+    .subarray(0, 20);
+  const address = encode(chain, hash);
+  store.insert('address', { address, chain, accountId, txnId });
+  return address;
+}
+
+/**
+ * Encodes an address. On Bitcoin, the encoded address is a testnet address. On TRON and Ethereum,
+ * addresses have the same format on all networks.
+ */
+function encode(chain: Chain, hash: Uint8Array): string {
+  switch (chain) {
+    case 'bitcoin':
+      return encodeSegwitAddress('testnet', 0, hash);
+    case 'tron':
+      return encodeTronAddress(hash);
+    case 'ethereum':
+      return encodeEvmAddress(hash);
+  }
+}
+
+const invoiceRow = v.object({
+  paymentHash: v.string(),
+  invoice: v.string(),
+  txnId: v.nullable(v.string()),
+  expiresAt: v.number(),
+  paidAt: v.nullable(v.number()),
+});
+
+type KnownInvoice = v.InferOutput<typeof invoiceRow>;
+
+export interface InvoiceTerms {
+  /** The amount of the invoice, in BTC. */
+  readonly amount: Big;
+  /** The description of the invoice, or the hash of the description. */
+  readonly description: string | { readonly sha256: string };
+  readonly expiryMs: number;
+  /** The id of the receive request, or null for an invoice of the external node. */
+  readonly txnId: string | null;
+}
+
+export function createInvoice(ctx: Context, terms: InvoiceTerms): KnownInvoice {
+  const preimage = ctx.random(32);
+  const timestamp = Math.floor(ctx.now / 1000);
+  const expiry = Math.max(1, Math.floor(terms.expiryMs / 1000));
+  const paymentHash = sha256Hex(preimage);
+  const amountMsat = msatOf(terms.amount);
+  const key = requireSetting(ctx.store, terms.txnId === null ? 'outsideNodeKey' : 'nodeKey');
+  const invoice = encodeInvoice(
+    {
+      network: 'testnet',
+      amountMsat,
+      paymentHash,
+      paymentSecret: randomHex(ctx.random, 32),
+      ...(typeof terms.description === 'string'
+        ? { description: terms.description }
+        : { descriptionHash: terms.description.sha256 }),
+      timestamp,
+      expiry,
+    },
+    Buffer.from(key, 'hex'),
+  );
+  const expiresAt = (timestamp + expiry) * 1000;
+  const made = { paymentHash, invoice, txnId: terms.txnId, expiresAt, paidAt: null };
+  ctx.store.insert('invoice', {
+    ...made,
+    origin: terms.txnId === null ? 'outside' : 'own',
+    preimage: Buffer.from(preimage).toString('hex'),
+    amountMsat: String(amountMsat),
+  });
+  return made;
+}
+
+export function createNodes({ store, random }: Context): void {
+  for (const [keyName, idName] of [
+    ['nodeKey', 'nodeId'],
+    ['outsideNodeKey', 'outsideNodeId'],
+  ] as const) {
+    const key = randomHex(random, 32);
+    writeSetting(store, keyName, key);
+    writeSetting(
+      store,
+      idName,
+      Buffer.from(getPublicKey(Buffer.from(key, 'hex'), true)).toString('hex'),
+    );
+  }
+}
+
+/** Whether the public key (hex) belongs to the service's node or to the external node. */
+export function isLocalNode(store: Store, nodeId: string): boolean {
+  return (
+    nodeId === requireSetting(store, 'nodeId') || nodeId === requireSetting(store, 'outsideNodeId')
+  );
+}
+
+export function findInvoice(store: Store, paymentHash: string): KnownInvoice | undefined {
+  return store.one(invoiceRow, 'SELECT * FROM invoice WHERE payment_hash = ?', paymentHash);
+}
+
+export function markPaid(ctx: Context, paymentHash: string): void {
+  const changes = ctx.store.run(
+    'UPDATE invoice SET paid_at = ? WHERE payment_hash = ? AND paid_at IS NULL',
+    ctx.now,
+    paymentHash,
+  );
+  if (changes !== 1) throw new Error(`Invoice ${paymentHash} does not exist or is already paid.`);
+}
+
+export function rememberPaid(
+  ctx: Context,
+  invoice: { paymentHash: string; invoice: string; amountMsat: string; expiresAt: number },
+): void {
+  ctx.store.insert('invoice', { ...invoice, origin: 'foreign', paidAt: ctx.now });
+}

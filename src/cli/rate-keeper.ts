@@ -5,8 +5,8 @@ import type { Rates, Transaction } from '../api/types.js';
 import { fixed } from '../formats/amount.js';
 import { isFinal, isQuoted } from '../formats/states.js';
 import type { KeptRate, SettlementRates } from '../store/journal/records.js';
-import { settledAt } from '../wallet/history/settled-at.js';
-import { findRate } from '../wallet/quote/rates.js';
+import { settledAt } from '../wallet/history/moved-amounts.js';
+import { findRate } from '../wallet/quote/quote.js';
 import { lazily } from './stores.js';
 
 export interface RateKeeperDeps {

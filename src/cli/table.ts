@@ -182,8 +182,8 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ...asks(() => import('./tx/watch.js'), {
       'tx watch': 'follow transactions until they are final',
     }),
-    ...pays(() => import('./tx/confirm.js'), { 'tx confirm': 'confirm a quote and pay it' }),
-    ...asks(() => import('./tx/cancel.js'), {
+    ...pays(() => import('./tx/tx.js'), { 'tx confirm': 'confirm a quote and pay it' }),
+    ...asks(() => import('./tx/tx.js'), {
       'tx cancel': 'cancel a quote before it is confirmed',
     }),
     ...commandsWith({ connections: 1, ownAccount: true })(() => import('./tx/pending.js'), {
@@ -192,13 +192,13 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ...pays(() => import('./tx/resume.js'), {
       'tx resume': 'resume unfinished payments, and report their outcomes',
     }),
-    ...commands(() => import('./tx/explain.js'), {
+    ...commands(() => import('./tx/tx.js'), {
       'tx explain': 'tell what happened to a payment, step by step, and where the money is',
     }),
-    ...asks(() => import('./tx/note.js'), {
+    ...asks(() => import('./tx/tx.js'), {
       'tx note': 'add a note to a transaction, which never changes',
     }),
-    ...decides(() => import('./tx/resolve.js'), {
+    ...decides(() => import('./tx/tx.js'), {
       'tx resolve': 'record whether the money moved, after an error or an unknown outcome',
     }),
     ...asks(() => import('./tx/export.js'), {

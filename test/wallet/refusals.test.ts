@@ -9,8 +9,7 @@ import { emptyTally, failureOf, faultFailure } from '../../src/wallet/batch/run.
 import { checkHeld } from '../../src/wallet/instruction/instruction.js';
 import { decodeOrder } from '../../src/wallet/order/orders.js';
 import { findCountry } from '../../src/wallet/payout/methods.js';
-import { findRate } from '../../src/wallet/quote/rates.js';
-import { checkTerms } from '../../src/wallet/quote/terms.js';
+import { findRate, checkTerms } from '../../src/wallet/quote/quote.js';
 import { directionOf, readTransaction } from '../../src/wallet/transaction/read.js';
 import { confirmReceive } from '../../src/wallet/receive/request.js';
 

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { remittancePage } from '../../terminal/cards/receipt-page.js';
 import { remittanceList, type Remittance } from '../../terminal/views/payout-lists.js';
-import { stateTimes } from '../tx/transaction-details.js';
+import { stateTimes } from '../tx/payments.js';
 import { knownRows, rowOptions } from './status.js';
 
 const readsAtOnce = 4;

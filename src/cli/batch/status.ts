@@ -23,8 +23,7 @@ import {
   type Row,
 } from '../../wallet/batch/row.js';
 import { isProblem, problemOf, readRows, type BatchRow } from '../../wallet/batch/rows.js';
-import { movedAmounts } from '../../wallet/history/moved-amounts.js';
-import { createdSince } from '../../wallet/history/newest-first.js';
+import { movedAmounts, createdSince } from '../../wallet/history/moved-amounts.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { list } from '../show.js';

@@ -21,11 +21,11 @@ import { inspectStores, type OpenDatabase, parts, type Stored, withFigures } fro
 import { counted } from '../../formats/text.js';
 import { progressBar } from '../../terminal/cards/card.js';
 import { type Verified, verify } from '../../wallet/payment/verify.js';
-import { beginningOf, instant, startOf } from '../tx/history-options.js';
+import { beginningOf, instant, startOf } from '../tx/history.js';
 import { decisive } from '../../store/journal/payment.js';
 import { importMissing } from '../../wallet/history/import-payments.js';
 import { showProgress } from '../statement/open-books.js';
-import { openPayments, readDecisive } from '../tx/open-payments.js';
+import { openPayments, readDecisive } from '../tx/payments.js';
 
 const statusFormats = ['prometheus'] as const;
 

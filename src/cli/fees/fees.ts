@@ -1,6 +1,6 @@
 // Sums the fees of a month by wallet and payment method.
 import { dayWriter, monthSpan, ownZone, parseMonth } from '../../formats/calendar.js';
-import { feeList, type FeeSum } from '../../terminal/views/fee-view.js';
+import { feeList, type FeeSum } from '../../terminal/views/wallet-view.js';
 import { periodText } from '../../terminal/views/statement-view.js';
 import type { Books } from '../../wallet/books/gather.js';
 import { sumsOf } from '../../wallet/books/movement.js';

@@ -8,7 +8,7 @@ import { status } from '../../store/journal/payment.js';
 import { toJson } from '../../terminal/rows/json.js';
 import { checkBudget, quotedAmounts } from '../../wallet/limits/limits.js';
 import type { Approval, PaymentEvent } from '../../wallet/payment/contract.js';
-import { checkTerms, highestFee } from '../../wallet/quote/terms.js';
+import { checkTerms, highestFee } from '../../wallet/quote/quote.js';
 import { nestedContext, type Context } from '../context.js';
 import type { Command } from '../define.js';
 import type { PaymentRules } from '../payment/payment-options.js';

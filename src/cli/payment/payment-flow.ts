@@ -27,7 +27,7 @@ import type { Context } from '../context.js';
 import { limitsInForce } from '../limits/in-force.js';
 import { lazily } from '../stores.js';
 import { termsOf, waitOf, type PaymentFlags } from './payment-options.js';
-import { withReason } from '../tx/failure-reason.js';
+import { withReason } from '../tx/local-facts.js';
 import { eventsOf } from './inbox.js';
 import { askAgain } from './same-again.js';
 import type { Presentation } from './payment-model.js';

@@ -2,8 +2,8 @@
 import { ServiceError } from '../../api/errors.js';
 import type { Rates } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { rateList } from '../../terminal/views/fee-view.js';
-import { allRates, findRate } from '../../wallet/quote/rates.js';
+import { rateList } from '../../terminal/views/wallet-view.js';
+import { allRates, findRate } from '../../wallet/quote/quote.js';
 import { defineCommand, type Deps } from '../define.js';
 import { list } from '../show.js';
 import { text } from '../values.js';

@@ -3,7 +3,7 @@
 import { faultAnswer, listOf } from '../../formats/sandbox/answers.js';
 import { Failure } from '../../formats/failure.js';
 import { faultFields as fieldNames, faultKinds } from '../../sandbox/faults.js';
-import { faultList, faultView } from '../../terminal/views/sandbox-traffic-view.js';
+import { faultList, faultView } from '../../terminal/views/sandbox-view.js';
 import { defineCommand } from '../define.js';
 import { list, record } from '../show.js';
 import { controlSandbox, type SandboxDeps } from './control.js';

@@ -16,8 +16,9 @@ import {
   type Paid,
 } from '../../formats/sandbox/answers.js';
 import { seeds } from '../../sandbox/seed.js';
-import { deliveryList, requestList } from '../../terminal/views/sandbox-traffic-view.js';
 import {
+  deliveryList,
+  requestList,
   fundedView,
   invoiceView,
   minedList,

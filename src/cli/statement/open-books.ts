@@ -17,7 +17,7 @@ import type { BookRecords, Close } from '../../store/journal/records.js';
 import { openBookRows } from '../../wallet/books/book-rows.js';
 import { type Books, gather } from '../../wallet/books/gather.js';
 import { adjustmentOf, type Candidate, changeOf } from '../../wallet/books/movement.js';
-import type { StoredTimes } from '../../wallet/history/settled-at.js';
+import type { StoredTimes } from '../../wallet/history/moved-amounts.js';
 import { type Cells, type SealedMonth, sealedMovements } from '../../wallet/books/sealed-months.js';
 import type { Context } from '../context.js';
 import { eventsOf } from '../payment/inbox.js';

@@ -26,7 +26,7 @@ import {
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { choice, currency } from '../values.js';
-import { month } from '../tx/history-options.js';
+import { month } from '../tx/history.js';
 import { checkWallet, statementFormats, statementText } from './formats.js';
 import { chosenWallets, date, periodOf, withBooks, zoneOf, zoneOption } from './open-books.js';
 import { lookUpsOf, statementLines } from './lines.js';

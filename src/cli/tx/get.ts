@@ -11,8 +11,8 @@ import { commandFor } from '../../terminal/next-step.js';
 import type { Canvas } from '../../terminal/terminal.js';
 import { checkedInvoice, checkedOnchainRequest } from '../../wallet/receive/checked.js';
 import type { Context } from '../context.js';
-import { explained } from './failure-reason.js';
-import { pickId } from './pick.js';
+import { explained, recipientsOf } from './local-facts.js';
+import { pickId } from './resolve-id.js';
 import { defineCommand } from '../define.js';
 import { record } from '../show.js';
 import { qrFile, writeQr } from '../receive/qr-file.js';
@@ -24,8 +24,7 @@ import {
   receiptDetails,
   stateTimes,
   endOfTransaction,
-} from './transaction-details.js';
-import { recipientsOf } from './local-facts.js';
+} from './payments.js';
 import { choice, flag, transaction } from '../values.js';
 
 const receiptFormats = ['html'] as const;

@@ -1,11 +1,11 @@
 // Lists one page of transactions or all transactions. Specification: endpoint 10.
 import type { ServiceClient } from '../../api/client.js';
-import type { ListedTransaction, TransactionFilter, TransactionPage } from '../../api/types.js';
+import type { ListedTransaction, TransactionFilter } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { unreachedText } from '../../terminal/failure-view.js';
-import { isQuoted } from '../../formats/states.js';
 import { commandFor } from '../../terminal/next-step.js';
 import { picked, type Fields } from '../../terminal/rows/list.js';
+import { type ListView, type Rows } from '../../terminal/rows/view.js';
 import { toJson } from '../../terminal/rows/json.js';
 import {
   idLength,
@@ -14,18 +14,25 @@ import {
 } from '../../terminal/views/transaction-view.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import type { ListView, Rows } from '../../terminal/rows/view.js';
 import { list } from '../show.js';
-import { historyFilter, historyOptions, periodText, withStates } from './history-options.js';
-import { asTransaction, isNotReached, offlineList, lastCheckedText } from './offline-list.js';
-import { openMeanwhile, recipientsOf } from './local-facts.js';
+import {
+  historyFilter,
+  historyOptions,
+  periodText,
+  withStates,
+  collected,
+  hasMorePages,
+  isExpiredQuote,
+  newestLast,
+  searched,
+} from './history.js';
+import { asTransaction, isNotReached, offlineList, lastCheckedText } from './payments.js';
+import { openMeanwhile, recipientsOf, allExplained } from './local-facts.js';
 import { rememberIds } from './resolve-id.js';
 import { choice, flag, text, unless, whole } from '../values.js';
 import { Ended } from '../exit-with.js';
 import { openPager, pagerOf } from '../../terminal/pager.js';
 import type { OutputStream } from '../../terminal/terminal.js';
-import { allExplained } from './failure-reason.js';
-import { searched } from './search.js';
 
 const ownFormats = ['page'] as const;
 
@@ -203,28 +210,6 @@ async function pageOf(
   };
 }
 
-export async function collected(
-  matches: AsyncIterable<ListedTransaction>,
-  isWanted: (txn: ListedTransaction) => boolean,
-  most = Infinity,
-): Promise<ListedTransaction[]> {
-  const rows: ListedTransaction[] = [];
-  for await (const txn of matches) {
-    if (isWanted(txn)) rows.push(txn);
-    if (rows.length >= most) break;
-  }
-  return rows;
-}
-
-/**
- * Whether a transaction is an unconfirmed quote that has expired. A service may still report an
- * expired quote in the state `quoted`.
- */
-export const isExpiredQuote = ({ txnState, sourceReq }: ListedTransaction, now: number): boolean =>
-  sourceReq.method === 'servicepay' &&
-  (txnState === 'expired' ||
-    (isQuoted(txnState) && typeof sourceReq.expiresAt === 'number' && sourceReq.expiresAt < now));
-
 const usualPage = 20;
 /**
  * The number of lines that the window needs in addition to the rows: heading, titles, footer and
@@ -300,24 +285,6 @@ async function filledPage(
     if (!more || isEnough) return { transactions: rows, page, total, more, hidden, last };
   }
 }
-
-/**
- * Returns whether more pages follow this page. If the service reports no total, a full page means
- * that more pages may follow.
- */
-export function hasMorePages(
-  { data, pagination }: TransactionPage,
-  page: number,
-  limit: number,
-): boolean {
-  if (data.length === 0) return false;
-  return pagination?.total == null
-    ? data.length >= limit
-    : page * (pagination.limit || limit) < pagination.total;
-}
-
-export const newestLast = (rows: readonly ListedTransaction[]): ListedTransaction[] =>
-  rows.toReversed().toSorted((a, b) => (a.createdAt ?? 0) - (b.createdAt ?? 0));
 
 const pageCount = ({ total }: HistoryPage, limit: number): string =>
   total === null ? '' : ` of ${Math.ceil(total / limit)}`;

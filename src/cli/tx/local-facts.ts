@@ -1,17 +1,22 @@
-// Completes transactions with the notes, the reference and the recipient that this home or database
-// knows.
+// Completes transactions with the notes, the reference, the recipient and the reason of a failure
+// that this home or database knows.
 import type { ListedTransaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
-import { shortened } from '../../formats/text.js';
+import { shortened, clip } from '../../formats/text.js';
 import { latest, type Payment } from '../../store/journal/payment.js';
 import type { TxnFact } from '../../store/journal/txn-facts.js';
 import type { RecipientOf } from '../../terminal/views/transaction-view.js';
-import type { KnownTransaction } from '../../wallet/history/export.js';
 import { instructionOf } from '../../wallet/instruction/instruction.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
 import { actorInWords } from '../../wallet/payment/story.js';
 import { payeeOf } from '../../wallet/payout/payee.js';
 import type { Context } from '../context.js';
+import { failureReasonOf } from '../../api/unspecified.js';
+import { Failure, ifAvailable, type FailureKind } from '../../formats/failure.js';
+import { isFinal } from '../../formats/states.js';
+import { readPayload } from '../../webhooks/events.js';
+import { eventsOf, hasInbox } from '../payment/inbox.js';
+
 type FactsOf = (txnId: string) => TxnFact | undefined;
 
 /** Opens the journal while the service answers. Its next use reports that it cannot be opened. */
@@ -19,7 +24,7 @@ export const openMeanwhile = ({ facts }: Pick<Context, 'facts'>): void =>
   void facts().catch(() => undefined);
 
 /** Looks up transactions. Returns no facts if svcpay cannot read the journal. */
-export async function factsOf(txnIds: readonly string[], context: Context): Promise<FactsOf> {
+async function factsOf(txnIds: readonly string[], context: Context): Promise<FactsOf> {
   if (txnIds.length === 0) return () => undefined;
   try {
     const { scope } = await context.account();
@@ -31,10 +36,7 @@ export async function factsOf(txnIds: readonly string[], context: Context): Prom
 }
 
 /** Looks up the columns of transactions that this home or database has paid. */
-export async function localFacts(
-  txnIds: readonly string[],
-  context: Context,
-): Promise<(txnId: string) => KnownTransaction | undefined> {
+export async function localFacts(txnIds: readonly string[], context: Context): Promise<KnownOf> {
   const factOf = await factsOf(txnIds, context);
   return (txnId) => {
     const { payment } = factOf(txnId) ?? {};
@@ -112,4 +114,72 @@ export function partyOf(payment: Payment): string {
   if (payout !== undefined) return payeeOf(payout).name || shortened(destination);
   if (typeof paymentRequest !== 'string') return shortened(destination);
   return decodeInvoice(paymentRequest).description || shortened(destination);
+}
+
+/** Returns what the journal knows of a transaction. */
+export type KnownOf = (txnId: string) => KnownTransaction | undefined;
+
+/** The values that match a transaction with an invoice, a reference and an approval. */
+interface KnownTransaction {
+  readonly destination: string | null;
+  readonly paymentHash: string | null;
+  readonly reference: string | null;
+  readonly approvedBy: string | null;
+}
+
+/** Adds the `msg` of the webhook event to a transaction that has no reason itself. */
+export async function explained<T extends ListedTransaction>(txn: T, context: Context): Promise<T> {
+  if (!hasFailed(txn) || failureReasonOf(txn) !== undefined) return txn;
+  const events = await eventsOf(txn.txnId, context);
+  const msg = events
+    .filter(({ txnState }) => txnState === txn.txnState)
+    .flatMap(({ body }) => readPayload(body)?.msg ?? [])
+    .findLast((text) => text.trim() !== '');
+  return msg === undefined ? txn : { ...txn, msg };
+}
+
+export async function allExplained<T extends ListedTransaction>(
+  rows: readonly T[],
+  context: Context,
+): Promise<readonly T[]> {
+  const noted = await withNotes(rows, context);
+  if (!noted.some(hasFailed) || !(await hasInbox(context))) return noted;
+  return Promise.all(noted.map((txn) => explained(txn, context)));
+}
+
+const hasFailed = ({ txnState }: ListedTransaction): boolean =>
+  isFinal(txnState) && txnState !== 'completed';
+
+const hasEnded: ReadonlySet<FailureKind> = new Set(['payment-failed', 'outcome-unknown']);
+
+/**
+ * Adds the reason to the failure of a payment, or returns the failure unchanged if svcpay cannot
+ * read the reason.
+ */
+export async function withReason(error: unknown, context: Context): Promise<unknown> {
+  if (!(error instanceof Failure) || !hasEnded.has(error.kind) || error.txnId === undefined)
+    return error;
+  try {
+    const { client } = await context.account();
+    const reason = failureReasonOf(await explained(await client.transaction(error.txnId), context));
+    if (reason === undefined) return error;
+    await ifAvailable(tellReason(error.txnId, reason, context));
+    return error.saying(`${error.why} The service's reason: ${reason.replace(/\.$/, '')}.`);
+  } catch {
+    return error;
+  }
+}
+
+/** Adds the reason to the trail of a payment whose steps lack it. */
+async function tellReason(txnId: string, reason: string, context: Context): Promise<void> {
+  const told = clip(reason, 300);
+  const { scope, journal: open } = await context.account();
+  const journal = await open();
+  const payment = await journal.find(scope, txnId);
+  const trail = payment === undefined ? [] : await journal.trails([payment.id]);
+  if (payment === undefined || trail.some(({ detail }) => detail.reason === told)) return;
+  const claim = await journal.claim(payment.id, context.owner);
+  if (claim === undefined) return;
+  const steps = [{ step: 'explained' as const, detail: { reason: told }, ago: 0 }];
+  await journal.write(claim, { trail: { steps } }).finally(() => journal.release(claim));
 }

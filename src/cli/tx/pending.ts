@@ -14,7 +14,7 @@ import { movedText } from '../../terminal/views/transaction-view.js';
 import { defineCommand, type Deps } from '../define.js';
 import { list } from '../show.js';
 import { duration, flag } from '../values.js';
-import { asOfText, pendingPayment, refreshOpen } from './open-payments.js';
+import { asOfText, pendingPayment, refreshOpen } from './payments.js';
 
 export const txPending = defineCommand({
   options: {

@@ -29,9 +29,15 @@ import { paymentDeps, paidView, showPayment } from '../payment/payment-flow.js';
 import type { Presentation } from '../payment/payment-model.js';
 import { paymentScreen } from '../payment/payment-screen.js';
 import { paymentOptions, waitOf } from '../payment/payment-options.js';
-import { openPayments, openStates, readListed, type OpenPayment } from './open-payments.js';
+import {
+  openPayments,
+  openStates,
+  readListed,
+  type OpenPayment,
+  endedFailure,
+  recordState,
+} from './payments.js';
 import { paymentNamed, resolveId } from './resolve-id.js';
-import { endedFailure, recordState } from './transaction-details.js';
 import { flag, transaction } from '../values.js';
 
 const { wait, waitTimeout } = paymentOptions;

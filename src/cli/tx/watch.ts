@@ -9,10 +9,8 @@ import { takingTurns, waitUntilFinal } from '../../wallet/transaction/read.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { readUsual } from '../payment/usual-time.js';
-import { pickId } from './pick.js';
-import { openStates } from './open-payments.js';
-import { endedFailure, readDetails, recordState } from './transaction-details.js';
-import { rememberIds } from './resolve-id.js';
+import { pickId, rememberIds } from './resolve-id.js';
+import { openStates, endedFailure, readDetails, recordState } from './payments.js';
 import { duration, transaction } from '../values.js';
 
 export const txWatch = defineCommand({

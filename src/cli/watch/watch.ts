@@ -22,7 +22,7 @@ import { clockTime } from '../../terminal/time.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { stateTimes } from '../tx/transaction-details.js';
+import { stateTimes } from '../tx/payments.js';
 import { readOverview, type OverviewData } from './home.js';
 
 export const watch = defineCommand({

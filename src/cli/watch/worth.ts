@@ -1,7 +1,7 @@
 // Converts amounts at the service's current rates, for approximate values on the screen.
 import type { Rates } from '../../api/types.js';
 import { decimalsOf, money, type Money } from '../../formats/amount.js';
-import { findRate } from '../../wallet/quote/rates.js';
+import { findRate } from '../../wallet/quote/quote.js';
 import type { Context } from '../context.js';
 import { within } from '../within.js';
 

@@ -119,11 +119,7 @@ export const cellIn = <T>({ name, value }: Column<T>, row: T): Cell =>
  * Returns the value of a field of a row or, if the row has no field of the given name, the value of
  * the computed column of that name.
  */
-export function valueOf<T extends object>(
-  row: T,
-  name: string,
-  columns: readonly Column<T>[],
-): unknown {
+function valueOf<T extends object>(row: T, name: string, columns: readonly Column<T>[]): unknown {
   const own = fieldAt(row, name);
   const column = own === undefined ? columns.find((each) => each.name === name) : undefined;
   return column === undefined ? own : cellIn(column, row);

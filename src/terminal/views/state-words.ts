@@ -6,7 +6,7 @@ import type { ListedTransaction } from '../../api/types.js';
 import { entryOf } from '../../formats/text.js';
 import { sanitize } from '../sanitize.js';
 
-export type Stated = Pick<ListedTransaction, 'txnState'> &
+type Stated = Pick<ListedTransaction, 'txnState'> &
   Partial<Pick<ListedTransaction, 'sourceReq' | 'destReq'>>;
 
 /** The kinds of transactions that have their own words for states. */

@@ -1,12 +1,15 @@
-// Shows the wallets of an account as a table: available, reserved and total per currency.
+// Shows wallets, exchange rates and fees as tables.
 import { didYouMean } from '../../formats/text.js';
-import { formatNumber, money, moneyFromWire, type Money } from '../../formats/amount.js';
+import { formatNumber, money, moneyFromWire, type Money, fixed } from '../../formats/amount.js';
 import { walletFields } from '../../api/reading/objects.js';
 import type { Wallet } from '../../api/types.js';
 import { sideBySide, widthOf, wrap } from '../layout.js';
-import type { Column, ListView } from '../rows/view.js';
+import { type Column, type ListView, dim, fieldsOf } from '../rows/view.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
+import type Big from 'big.js';
+import { methodProperties } from '../../formats/rails.js';
+import { inverseText, rateText } from '../cards/quote-card.js';
 
 /** Returns a part of a wallet's balance, or undefined if the service does not report the part. */
 type Part = (wallet: Wallet) => Money['value'] | undefined;
@@ -84,3 +87,90 @@ export function screenHead(
   );
   return lines.map((each) => `  ${each}`);
 }
+
+export interface FeeSum {
+  readonly wallet: string;
+  /** The payment method, or `swap`. */
+  readonly method: string;
+  readonly payments: number;
+  /** The sum of the amounts without fees. */
+  readonly amount: Big;
+  readonly serviceFee: Big;
+  readonly networkFee: Big;
+  readonly fee: Big;
+  /** The fees in percent of the amount. */
+  readonly percent: Big;
+}
+
+const feeColumn = (
+  name: 'amount' | 'serviceFee' | 'networkFee' | 'fee',
+  title: string,
+  priority?: number,
+): Column<FeeSum> => ({
+  name,
+  title,
+  value: (row) => row[name],
+  text: (row) => formatNumber(money(row.wallet, row[name])),
+  align: 'right',
+  ...(priority !== undefined && { priority }),
+});
+
+export const feeList: ListView<FeeSum> = {
+  columns: [
+    { name: 'wallet', title: 'Wallet' },
+    {
+      name: 'method',
+      title: 'Method',
+      text: ({ method }) => methodProperties(method)?.label ?? method,
+      shrinks: true,
+    },
+    {
+      name: 'payments',
+      title: 'Payments',
+      align: 'right',
+      priority: 3,
+    },
+    feeColumn('amount', 'Amount', 2),
+    feeColumn('serviceFee', 'Service fee', 4),
+    feeColumn('networkFee', 'Network fee', 4),
+    feeColumn('fee', 'Fees'),
+    { name: 'percent', title: '%', align: 'right', priority: 1 },
+  ],
+  quiet: ({ wallet, fee }) => `${fixed(fee)} ${wallet}`,
+  empty: 'No payments in this month.',
+};
+
+/**
+ * A rate: one unit of `base` costs `rate` units of `quote`. `base` and `quote` are null if svcpay
+ * cannot read the name of the pair.
+ */
+interface RateRow {
+  readonly pair: string;
+  readonly base: string | null;
+  readonly quote: string | null;
+  readonly rate: Big;
+}
+
+const rateFields = fieldsOf<RateRow>()(['pair', 'base', 'quote', 'rate']);
+
+export const rateList: ListView<RateRow> = {
+  columns: [
+    { name: 'pair', title: 'Pair', priority: 1 },
+    { name: 'rate', title: 'Rate', text: (row) => shownRate(row, rateText) },
+    {
+      name: 'inverse',
+      title: 'Inverse',
+      value: () => undefined,
+      text: (row) => (row.base === null ? '' : shownRate(row, inverseText)),
+      style: dim,
+      only: 'screen',
+      priority: 2,
+    },
+  ],
+  fields: rateFields,
+  quiet: ({ rate }) => fixed(rate),
+  empty: 'The service lists no rates.',
+};
+
+const shownRate = ({ base, quote, rate }: RateRow, text: typeof rateText): string =>
+  base === null || quote === null ? fixed(rate) : text({ base, quote, value: rate });

@@ -7,14 +7,14 @@ import { interrupted } from '../../api/request/retry.js';
 import { givenFromWire } from '../../formats/amount.js';
 import type { Span } from '../../formats/calendar.js';
 import { policies, poll, type PollNext } from '../../formats/poll.js';
-import { withFigures } from '../history/moved-amounts.js';
-import { spanFilter } from '../payment/find.js';
 import {
+  withFigures,
   mayHaveCrossed,
   settledAt,
   withStoredTimes,
   type StoredTimes,
-} from '../history/settled-at.js';
+} from '../history/moved-amounts.js';
+import { spanFilter } from '../payment/find.js';
 import type { BookRows } from './book-rows.js';
 import {
   booked,

@@ -6,8 +6,7 @@ import * as v from 'valibot';
 import type { ListedTransaction } from '../../api/types.js';
 import { fromWire, type Money } from '../../formats/amount.js';
 import { isFinal, isQuoted, movedNothing } from '../../formats/states.js';
-import { movedAmounts } from '../history/moved-amounts.js';
-import { settledAt } from '../history/settled-at.js';
+import { movedAmounts, settledAt } from '../history/moved-amounts.js';
 import { parseDate, spanOf } from '../../formats/calendar.js';
 import type { BookEntry } from '../../store/journal/records.js';
 

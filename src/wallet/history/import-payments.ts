@@ -20,10 +20,9 @@ import { spanFilter } from '../payment/find.js';
 import { decodeOrder, encodeOrder, lightningOrder, type Order } from '../order/orders.js';
 import { directionOf, type ReadService, readTransaction } from '../transaction/read.js';
 import { echoes, isOfAccount } from '../order/echo.js';
-import { movedAmounts, severalAtOnce } from './moved-amounts.js';
-import { createdSince } from './newest-first.js';
+import { movedAmounts, severalAtOnce, createdSince } from './moved-amounts.js';
 
-export interface ImportDeps {
+interface ImportDeps {
   readonly service: ReadService & {
     eachTransactionPage(filter: TransactionFilter): AsyncIterable<readonly ListedTransaction[]>;
     serviceNow(): number;

@@ -1,9 +1,10 @@
-// Calculates the exact amounts of a transaction: the debit, the amount that arrived, and the fees.
-// Reads listed transactions that lack amounts, fees, currencies, methods or a time by their ids.
+// Calculates what moved in a listed transaction and when: the debit, the amount that arrived, the
+// fees, and the settlement. Reads listed transactions that lack such fields by their ids.
 import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { fromWire, type Money } from '../../formats/amount.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { withEarlierFields } from '../transaction/read.js';
+import { methodProperties } from '../../formats/rails.js';
 
 export interface MovedAmounts {
   /** The debit, including fees. */
@@ -148,4 +149,97 @@ function hasFigures({ txnId, txnState, sourceReq, destReq }: ListedTransaction):
     isReported(sourceReq) &&
     isReported(destReq)
   );
+}
+
+/**
+ * Omits rows created before `since`. If the list starts with the newest row, stops at the first
+ * page that has only rows from before `since`, instead of reading a long history.
+ */
+export async function* createdSince(
+  pages: AsyncIterable<readonly ListedTransaction[]>,
+  since: number,
+): AsyncGenerator<readonly ListedTransaction[], void, void> {
+  let isNewestFirst = true;
+  let previous = Infinity;
+  for await (const page of pages) {
+    for (const { createdAt } of page) {
+      isNewestFirst &&= createdAt != null && createdAt <= previous;
+      previous = createdAt ?? previous;
+    }
+    const rows = page.filter(({ createdAt }) => createdAt == null || createdAt >= since);
+    yield rows;
+    if (isNewestFirst && page.length > 0 && rows.length === 0) return;
+  }
+}
+
+/**
+ * Returns the time of the last update of a completed transaction, in epoch ms, or undefined if the
+ * transaction has no update time. In most lists, transactions have no update time.
+ */
+export function settledAt({ txnState, sourceReq, destReq }: ListedTransaction): number | undefined {
+  if (txnState !== 'completed') return undefined;
+  const latest = Math.max(sourceReq.updatedAt ?? 0, destReq.updatedAt ?? 0);
+  return latest === 0 ? undefined : latest;
+}
+
+/**
+ * Whether svcpay needs the missing settlement time of a transaction, because a period starts or
+ * ends between the transaction's creation and its latest possible settlement. The `edges` of the
+ * periods are in epoch ms.
+ */
+export const mayHaveCrossed = (txn: ListedTransaction, edges: readonly number[]): boolean => {
+  const { txnState, createdAt } = txn;
+  if (txnState !== 'completed' || createdAt == null || settledAt(txn) !== undefined) return false;
+  const latest = createdAt + longestMs(txn);
+  return edges.some((edge) => createdAt < edge && latest >= edge);
+};
+
+const hourMs = 3_600_000;
+
+/**
+ * Returns the longest time from creation to settlement, in ms. The longest times from creation to
+ * settlement assume that a quote is valid for an hour, and an invoice for a day. On-chain payments
+ * and bank transfers may take a month, if a bank asks for documents.
+ */
+function longestMs({ sourceReq, destReq }: ListedTransaction): number {
+  const isQuick = [sourceReq, destReq].every(
+    ({ method }) => methodProperties(method)?.pace === 'quick',
+  );
+  if (!isQuick) return 31 * 24 * hourMs;
+  return sourceReq.method === 'servicepay' ? 2 * hourMs : 25 * hourMs;
+}
+
+/** The settlement times that this home has stored. A stored time never changes. */
+export interface StoredTimes {
+  of(txnIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  keep(times: ReadonlyMap<string, number>): Promise<void>;
+}
+
+/**
+ * Adds the stored settlement time to each listed transaction that has no update time. For a
+ * transaction near one of the `edges`, also asks `settled`, and stores the time.
+ */
+export async function* withStoredTimes(
+  pages: AsyncIterable<readonly ListedTransaction[]>,
+  stored: StoredTimes,
+  edges: readonly number[],
+  settled: (txnId: string) => Promise<number | undefined>,
+): AsyncGenerator<readonly ListedTransaction[], void, void> {
+  for await (const page of pages) {
+    const lacking = page.filter(
+      (txn) => txn.txnState === 'completed' && settledAt(txn) === undefined,
+    );
+    const times = await stored.of(lacking.map(({ txnId }) => txnId));
+    const found = new Map<string, number>();
+    for (const txn of lacking) {
+      if (times.has(txn.txnId) || !mayHaveCrossed(txn, edges)) continue;
+      const at = await settled(txn.txnId);
+      if (at !== undefined) found.set(txn.txnId, at);
+    }
+    if (found.size > 0) await stored.keep(found);
+    yield page.map((txn) => {
+      const updatedAt = times.get(txn.txnId) ?? found.get(txn.txnId);
+      return updatedAt === undefined ? txn : { ...txn, destReq: { ...txn.destReq, updatedAt } };
+    });
+  }
 }

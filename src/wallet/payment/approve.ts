@@ -5,8 +5,15 @@ import type { Rates, Transaction } from '../../api/types.js';
 import { checkDestination, checkSpend, quotedAmounts } from '../limits/limits.js';
 import { instructionOf } from '../instruction/instruction.js';
 import { checkEcho, notObeyed } from '../order/echo.js';
-import { isWorse, readQuote, type Quote } from '../quote/quote.js';
-import { checkMarket, checkTerms, refuseUnusual, unusualOf } from '../quote/terms.js';
+import {
+  isWorse,
+  readQuote,
+  type Quote,
+  checkMarket,
+  checkTerms,
+  refuseUnusual,
+  unusualOf,
+} from '../quote/quote.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { readFunds } from './create.js';
 import { isInAdvance, type Approval, type PaymentDeps } from './contract.js';

@@ -8,13 +8,12 @@ import { Failure, ifAvailable } from '../../formats/failure.js';
 import { attemptRef, type Attempt, type Payment } from '../../store/journal/payment.js';
 import { checkDestination, checkSpend, knownAmounts, quotedAmounts } from '../limits/limits.js';
 import { checkNotExpired, decodeOrder, type Order } from '../order/orders.js';
-import { isConverted, checkTerms } from '../quote/terms.js';
+import { isConverted, checkTerms, readQuote, type Quote } from '../quote/quote.js';
 import type { PaymentDeps, PaymentService } from './contract.js';
 import type { RunEventBody, Funds, Run, ApprovedAmounts, Started } from './model.js';
 import { isQuoted, movedNothing } from '../../formats/states.js';
 import { isPathSegment } from '../../formats/text.js';
 import { checkEcho, notObeyed } from '../order/echo.js';
-import { readQuote, type Quote } from '../quote/quote.js';
 
 /**
  * Checks the allow-list, the limits and the invoice's expiry against the order, before the create

@@ -1,7 +1,7 @@
-// Calculates the cost of a quote from its order and the service's response. Pure. Refuses
-// impossible amounts.
-import { Big } from 'big.js';
-import type { Transaction } from '../../api/types.js';
+// Calculates the cost of a quote from its order and the service's response, compares the cost with
+// what was approved and with the service's rates, and refuses impossible amounts.
+import Big from 'big.js';
+import type { Transaction, Rates } from '../../api/types.js';
 import {
   decimalsOf,
   fixed,
@@ -10,10 +10,76 @@ import {
   money,
   type Money,
   exchangeRate,
+  fromWire,
 } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { beforeDeduction, notObeyed } from '../order/echo.js';
 import type { Order } from '../order/orders.js';
+import { didYouMean } from '../../formats/text.js';
+import type { PaymentTerms } from '../../store/journal/payment.js';
+
+interface PairRate {
+  readonly pair: string;
+  readonly base: string | null;
+  readonly quote: string | null;
+  /** The price of one unit of `base`, in `quote`. */
+  readonly rate: Big;
+  /**
+   * The service's own pair, such as `BTCUSD` for `USDBTC`, if svcpay inverted the rate of that
+   * pair.
+   */
+  readonly from?: string;
+}
+
+/** The number of significant digits to which svcpay rounds an inverted rate. */
+const significantDigits = 12;
+
+export const allRates = (rates: Rates): PairRate[] =>
+  Object.entries(rates).map(([pair, rate]) => ({ pair, ...sidesOf(pair), rate: fromWire(rate) }));
+
+/**
+ * Reads a pair such as `BTCUSD`, `btc/usd` or `BTC-USD`. Throws Failure `usage` for an invalid
+ * pair, and `not-found` for a pair that has no rate.
+ */
+export function findRate(rates: Rates, given: string): PairRate {
+  const pair = given.toUpperCase().replace(/[/\-_: ]/, '');
+  const { base, quote } = sidesOf(pair);
+  if (base === null || quote === null || base === quote) {
+    throw new Failure(
+      'usage',
+      `"${given}" is not a currency pair. Write a pair such as BTCUSD or BTC/USD.`,
+    );
+  }
+  const all = allRates(rates);
+  const direct = all.find((each) => each.pair === pair && each.rate.gt(0));
+  if (direct !== undefined) return direct;
+  const inverse = all.find((each) => each.pair === quote + base && each.rate.gt(0));
+  if (inverse === undefined) {
+    const meant = didYouMean(
+      pair,
+      all.map((each) => each.pair),
+    );
+    throw new Failure('not-found', `The service has no rate for ${base} and ${quote}.${meant}`, {
+      next: { do: 'see-rates' },
+    });
+  }
+  return {
+    pair,
+    base,
+    quote,
+    rate: inverse.rate.pow(-1).prec(significantDigits),
+    from: inverse.pair,
+  };
+}
+
+/**
+ * Splits a pair into its two currencies. The first currency of a pair has three letters, unless it
+ * is USDC, USDT, EURC or EURT. The second currency of a pair may have three or four letters.
+ */
+function sidesOf(pair: string): { readonly base: string | null; readonly quote: string | null } {
+  const [, base = null, quote = null] = /^((?:USD|EUR)[CT]|[A-Z]{3})([A-Z]{3,4})$/.exec(pair) ?? [];
+  return { base, quote };
+}
 
 /** The amounts and costs of a payment, as the service quoted them. */
 export interface Quote {
@@ -58,7 +124,7 @@ export function readQuote(order: Order, answered: Transaction): Quote {
   const toCcy = order.body.destReq.ccy;
   const { sourceReq } = txn;
   checkSigns(txn);
-  const [serviceFee, networkFee] = feesOf(txn);
+  const [serviceFee, networkFee] = reportedFees(txn);
   const fees = serviceFee.plus(networkFee);
   const rate = ccy === toCcy ? undefined : exchangeRate(txn);
   checkRate(order, txn, rate, fees);
@@ -80,7 +146,7 @@ export function readQuote(order: Order, answered: Transaction): Quote {
   };
 }
 
-const feesOf = ({ sourceReq }: Transaction): [service: Big, network: Big] => [
+const reportedFees = ({ sourceReq }: Transaction): [service: Big, network: Big] => [
   givenFromWire(sourceReq.servicepayFees) ?? new Big(0),
   givenFromWire(sourceReq.networkFees) ?? new Big(0),
 ];
@@ -194,4 +260,231 @@ export function isWorse(
   const less =
     approved.receives !== undefined && (quote.receives?.value.lt(approved.receives) ?? true);
   return quote.total.value.gt(approved.total) || less;
+}
+
+/** The refusal of a quote whose cost exceeds what was approved. */
+const overTerms = (reason: string, { txnId }: Quote, hint?: string): Failure =>
+  new Failure('limit', `${reason}.`, { money: 'Nothing moved', hint, txnId });
+
+/** Throws Failure `limit` if the total or the fees of a quote exceed what was approved. */
+export function checkTerms(terms: PaymentTerms, quote: Quote): void {
+  checkMaxTotal(terms, quote);
+  checkMaxFee(terms, quote);
+}
+
+function checkMaxTotal({ maxTotal }: PaymentTerms, quote: Quote): void {
+  if (maxTotal === undefined) return;
+  const { total } = quote;
+  if (total.ccy === maxTotal.ccy && total.value.lte(maxTotal.amount)) return;
+  const highest = formatAmount(money(maxTotal.ccy, maxTotal.amount));
+  throw overTerms(`the total is ${formatAmount(total)}, but at most ${highest} is approved`, quote);
+}
+
+/**
+ * Throws Failure `limit` if the fees exceed the approved maximum, or if the service reports no
+ * fees.
+ */
+function checkMaxFee({ maxFee }: PaymentTerms, quote: Quote): void {
+  if (maxFee === undefined) return;
+  if (!quote.namesFees) {
+    throw overTerms(
+      'the quote does not state its fees, so svcpay cannot check your fee limit',
+      quote,
+    );
+  }
+  const fees = feesOf(quote);
+  const highest = highestFee(maxFee, quote);
+  if (fees.value.lte(highest.value)) return;
+  const isPercent = 'percent' in maxFee && maxFee.floor === undefined;
+  const allowed = isPercent ? `${maxFee.percent}%` : formatAmount(highest);
+  throw overTerms(
+    `the fee is ${formatAmount(fees)}, but your limit is ${allowed}`,
+    quote,
+    'Allow a higher fee, or try again later.',
+  );
+}
+
+const feesOf = ({ total, serviceFee, networkFee }: Quote): Money =>
+  money(total.ccy, serviceFee.value.plus(networkFee.value));
+
+/**
+ * Returns the highest fee that the limit allows for a quote. A percentage applies to the amount
+ * that remains after subtracting the fees from the quote's total.
+ */
+export function highestFee(maxFee: NonNullable<PaymentTerms['maxFee']>, quote: Quote): Money {
+  const { ccy, value: fees } = feesOf(quote);
+  if ('percent' in maxFee) {
+    const { percent, floor = '0' } = maxFee;
+    const share = quote.total.value.minus(fees).times(percent).div(100);
+    return money(ccy, share.lt(floor) ? new Big(floor) : share);
+  }
+  if (maxFee.ccy === ccy) return money(ccy, new Big(maxFee.amount));
+  throw new Failure('usage', `your fee limit is in ${maxFee.ccy}, but the fees are in ${ccy}.`, {
+    money: 'Nothing moved',
+  });
+}
+
+/** The default limit on the loss of a conversion against the service's own rates, in percent. */
+const usualRateLoss = '5';
+
+/** The highest fee in BTC that `--yes` accepts if the fee exceeds the amount of the payment. */
+const smallFee = new Big('0.00001');
+
+/** The comparison of a quote with the service's own rates. */
+interface RateCheck {
+  readonly rates?: Rates | undefined;
+  /** The service's rate: units of the destination currency for one unit of the source currency. */
+  readonly rate?: Big | undefined;
+  /** The reason why svcpay did not check the loss of the conversion. */
+  readonly unchecked?: string | undefined;
+}
+
+/**
+ * Whether an order converts money, so that svcpay must compare its quote with the service's rates.
+ */
+export const isConverted = ({ body }: Order): boolean => body.sourceReq.ccy !== body.destReq.ccy;
+
+/**
+ * Compares the quote of a conversion with the service's rates. Throws Failure `limit` if the loss
+ * exceeds `--max-rate-loss`. Also throws if `--max-rate-loss` is set and svcpay cannot calculate
+ * the loss: Failure `temporary` if the rates are temporarily unavailable, otherwise Failure
+ * `limit`. Without `--max-rate-loss`, the payment continues even if svcpay cannot compare the quote
+ * with the rates. For a payment within one currency, reads the rates only if the fees exceed the
+ * amount.
+ */
+export async function checkMarket(
+  terms: PaymentTerms,
+  { body }: Order,
+  quote: Quote,
+  readRates: () => Promise<Rates>,
+): Promise<RateCheck> {
+  const [from, to] = [body.sourceReq.ccy, body.destReq.ccy];
+  if (from === to && (from === 'BTC' || !isCostly(quote))) return {};
+  const bound = from === to ? undefined : terms.maxRateLoss;
+  const refuse = (kind: 'limit' | 'temporary', why: string, cause?: Failure): Failure =>
+    new Failure(
+      kind,
+      `svcpay could not check the conversion's loss against your limit of ${bound} %. ${why}`,
+      {
+        money: 'Nothing moved',
+        hint:
+          kind === 'limit'
+            ? 'Run the command without --max-rate-loss to convert at an unchecked rate.'
+            : 'Try again later.',
+        txnId: quote.txnId,
+        cause,
+      },
+    );
+  let rates: Rates;
+  try {
+    rates = await readRates();
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind === 'interrupted') throw error;
+    if (bound !== undefined)
+      throw refuse(error.kind === 'temporary' ? 'temporary' : 'limit', error.message, error);
+    return from === to
+      ? {}
+      : {
+          unchecked:
+            "svcpay did not check the conversion's loss, because it could not read the rates. " +
+            `${error.message}`,
+        };
+  }
+  if (from === to) return { rates };
+  const rate = rateBetween(from, to, rates);
+  if (rate === undefined || quote.receives === undefined) {
+    const missing =
+      rate === undefined
+        ? `The service shows no usable rate for ${from}/${to}`
+        : 'The quote does not state the amount received';
+    if (bound !== undefined) throw refuse('limit', `${missing}.`);
+    return { rates, unchecked: `${missing}, so svcpay did not check the conversion's loss.` };
+  }
+  checkRateLoss(terms, quote, rate);
+  return { rates, rate };
+}
+
+/** Whether the fees of a quote exceed the amount of the payment. */
+function isCostly(quote: Quote): boolean {
+  const fees = feesOf(quote).value;
+  return fees.gt(quote.total.value.minus(fees));
+}
+
+function rateBetween(from: string, to: string, rates: Rates): Big | undefined {
+  try {
+    return findRate(rates, from + to).rate;
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Returns the loss of value in the conversion, in percent, without fees. A negative loss is a gain.
+ */
+function rateLoss({ total, receives, serviceFee, networkFee }: Quote, market: Big): Big {
+  const converted = total.value.minus(serviceFee.value).minus(networkFee.value).times(market);
+  if (converted.lte(0)) return new Big(0);
+  return converted
+    .minus(receives?.value ?? 0)
+    .div(converted)
+    .times(100);
+}
+
+/** Throws Failure `limit` if the conversion loses more than `--max-rate-loss`. */
+function checkRateLoss({ maxRateLoss }: PaymentTerms, quote: Quote, market: Big): void {
+  if (maxRateLoss === undefined) return;
+  const loss = rateLoss(quote, market);
+  if (loss.lte(maxRateLoss)) return;
+  throw overTerms(
+    `${lossText(loss)}, but your limit is ${maxRateLoss} %`,
+    quote,
+    'Allow a higher loss, or try again later.',
+  );
+}
+
+const lossText = (loss: Big): string =>
+  `the rate of the quote is ${loss.round(1, Big.roundUp).toFixed()} % worse than the rate that ` +
+  'the service publishes';
+
+/** Returns, in words, the costs that a person must approve because `--yes` does not cover them. */
+export function unusualOf(
+  { maxRateLoss }: PaymentTerms,
+  quote: Quote,
+  { rate, rates }: RateCheck,
+): string[] {
+  const found: string[] = [];
+  const fees = feesOf(quote);
+  const amount = quote.total.value.minus(fees.value);
+  if (isCostly(quote) && fees.value.gt(smallFeeIn(fees.ccy, rates))) {
+    found.push(
+      `the fee of ${formatAmount(fees)} is more than the amount of ` +
+        formatAmount(money(fees.ccy, amount)),
+    );
+  }
+  if (rate !== undefined && maxRateLoss === undefined) {
+    const loss = rateLoss(quote, rate);
+    if (loss.gt(usualRateLoss)) found.push(lossText(loss));
+  }
+  return found;
+}
+
+/**
+ * Returns the value of `smallFee` in a currency, or zero if the service has no rate for the
+ * currency.
+ */
+function smallFeeIn(ccy: string, rates: Rates | undefined): Big {
+  if (ccy === 'BTC') return smallFee;
+  const rate = rates === undefined ? undefined : rateBetween('BTC', ccy, rates);
+  return rate === undefined ? new Big(0) : smallFee.times(rate);
+}
+
+/**
+ * Throws Failure `limit` if a cost requires a person's approval. svcpay calls this function in a
+ * run in which no person can answer.
+ */
+export function refuseUnusual(unusual: readonly string[], quote: Quote): void {
+  const [first] = unusual;
+  if (first === undefined) return;
+  throw overTerms(first, quote, 'Run the command at a terminal to review and approve this cost.');
 }

@@ -26,7 +26,7 @@ import {
   waitUntilFinal,
   withEarlierFields,
 } from '../transaction/read.js';
-import { findRate } from '../quote/rates.js';
+import { findRate } from '../quote/quote.js';
 
 export interface ReceiveDeps {
   readonly service: Pick<

@@ -67,14 +67,14 @@ export async function rereadWhileStale<T>(
   return 'done' in end ? end.done : latest;
 }
 
-export interface WaitDeps {
+interface WaitDeps {
   readonly service: ReadService;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly now: () => number;
   readonly signal: AbortSignal;
 }
 
-export interface WaitOptions {
+interface WaitOptions {
   /** The time in ms after which the wait ends with Failure `pending`, or undefined for no limit. */
   readonly atMostMs: number | undefined;
   /** Called for every change of state, but not for the initial state. */

@@ -1,6 +1,6 @@
 // `svcpay tx list --search` finds transactions by words and by parts of an id.
 import { expect, test } from 'vitest';
-import { matcher } from '../../../src/cli/tx/search.js';
+import { matcher } from '../../../src/cli/tx/history.js';
 
 const txn = {
   txnId: '3f5ada12-5dd8-44ab-a8ca-180194896e17',

@@ -1,7 +1,7 @@
 // createdSince reads a list from a service that ignores the requested start time.
 import { expect, test } from 'vitest';
 import type { ListedTransaction } from '../../../src/api/types.js';
-import { createdSince } from '../../../src/wallet/history/newest-first.js';
+import { createdSince } from '../../../src/wallet/history/moved-amounts.js';
 
 /** Returns the ids of the rows that createdSince returns, and the number of pages that it reads. */
 async function through(

@@ -5,8 +5,7 @@ import type { Transaction } from '../../../src/api/types.js';
 import { formatAmount, parseAmount } from '../../../src/formats/amount.js';
 import { checkEcho } from '../../../src/wallet/order/echo.js';
 import { deducting, lnurlOrder, onchainOrder } from '../../../src/wallet/order/orders.js';
-import { readQuote } from '../../../src/wallet/quote/quote.js';
-import { checkTerms } from '../../../src/wallet/quote/terms.js';
+import { readQuote, checkTerms } from '../../../src/wallet/quote/quote.js';
 
 const address = '1BoatSLRHtKNngkdXEeobR76b53LETtpyT';
 

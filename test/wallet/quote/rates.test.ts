@@ -1,7 +1,7 @@
 // findRate reads a currency pair in any notation, and inverts the rate if the service has only the
 // other direction.
 import { expect, test } from 'vitest';
-import { allRates, findRate } from '../../../src/wallet/quote/rates.js';
+import { allRates, findRate } from '../../../src/wallet/quote/quote.js';
 
 const rates = { BTCUSD: 70796.845, BTCUSDT: 70800, USDTVND: 25000, strange: 7 };
 

@@ -1,7 +1,7 @@
-// Defines the filters of `tx list` and `tx export`. Specification: endpoint 10.
+// Reads the history: its filters, its search and its pages.
 import type { ServiceClient } from '../../api/client.js';
 import { fieldFromWireName } from '../../api/wire.js';
-import type { TransactionFilter } from '../../api/types.js';
+import type { TransactionFilter, ListedTransaction, TransactionPage } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import {
   monthSpan,
@@ -11,13 +11,16 @@ import {
   type Instant,
 } from '../../formats/calendar.js';
 import { methodNames, methodProperties } from '../../formats/rails.js';
-import { knownStates } from '../../formats/states.js';
-import { didYouMean, entryOf } from '../../formats/text.js';
+import { knownStates, isQuoted } from '../../formats/states.js';
+import { didYouMean, entryOf, plainLetters } from '../../formats/text.js';
 import { endTime } from '../../wallet/payment/find.js';
 import { choice, word, type ValuesOf } from '../values.js';
+import type { RecipientOf } from '../../terminal/views/transaction-view.js';
+import type { Context } from '../context.js';
+import { withNotes, recipientsOf } from './local-facts.js';
 
 /** The values of the service's `time` parameter. */
-export const periods = ['1d', '7d', '30d', '3m', '6m', '1y'] as const;
+const periods = ['1d', '7d', '30d', '3m', '6m', '1y'] as const;
 
 export const instant = () => word('TIME', parseInstant).optional();
 
@@ -245,3 +248,116 @@ const periodNames: Readonly<Record<(typeof periods)[number], string>> = {
 };
 
 const isoTime = (at: number): string => new Date(Math.max(at, 0)).toISOString();
+
+/**
+ * Returns a function that tests whether a transaction contains every word, regardless of letter
+ * case and accents.
+ */
+export function matcher(
+  text: string,
+): (txn: ListedTransaction, recipientOf: RecipientOf) => boolean {
+  const words = plainLetters(text)
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  return (txn, recipientOf) => {
+    const texts = textsOf(txn, recipientOf).map(plainLetters);
+    return words.every((word) => texts.some((text) => hasWord(text, word)));
+  };
+}
+
+/**
+ * Returns whether a text contains a word, at the beginning of one of its own words. In an id,
+ * invoice or address, a short word such as `ada` counts only at the beginning of the whole text.
+ */
+function hasWord(text: string, word: string): boolean {
+  if (isCode(text)) return word.length < leastPart ? text.startsWith(word) : text.includes(word);
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
+    if (!/[\p{L}\p{N}]/u.test(text.charAt(at - 1))) return true;
+  return false;
+}
+
+/** Whether a text is an id, an invoice or an address. */
+const isCode = (text: string): boolean => /^(?=.*\d)[\w-]{26,}$/.test(text);
+
+const leastPart = 8;
+
+const textsOf = (txn: ListedTransaction, recipientOf: RecipientOf): string[] =>
+  [
+    txn.txnId,
+    txn.extRefId,
+    txn.note,
+    recipientOf(txn.txnId),
+    ...[txn.sourceReq, txn.destReq].flatMap(({ reqDetails }) => Object.values(reqDetails ?? {})),
+  ].filter((value) => typeof value === 'string');
+
+/**
+ * Yields the matching transactions, or without a text all transactions, in the order of the
+ * service's list. Shows the progress on the live line.
+ */
+export async function* searched(
+  pages: AsyncIterable<readonly ListedTransaction[]>,
+  text: string | undefined,
+  context: Context,
+): AsyncGenerator<ListedTransaction> {
+  const { live, terminal } = context;
+  const isMatch = matcher(text ?? '');
+  let [read, found] = [0, 0];
+  const progress = (): string =>
+    text === undefined
+      ? `Reading: ${read} transactions`
+      : `Searching: ${read} transactions, ${found} found`;
+  if (terminal.canAnimate) live.start(progress);
+  try {
+    for await (const page of pages) {
+      const rows = text === undefined ? page : await withNotes(page, context);
+      const recipientOf = await recipientsOf(text === undefined ? [] : rows, context);
+      const matches = rows.filter((txn) => isMatch(txn, recipientOf));
+      read += rows.length;
+      found += matches.length;
+      live.update();
+      yield* matches;
+    }
+  } finally {
+    if (terminal.canAnimate) live.stop();
+  }
+}
+
+export async function collected(
+  matches: AsyncIterable<ListedTransaction>,
+  isWanted: (txn: ListedTransaction) => boolean,
+  most = Infinity,
+): Promise<ListedTransaction[]> {
+  const rows: ListedTransaction[] = [];
+  for await (const txn of matches) {
+    if (isWanted(txn)) rows.push(txn);
+    if (rows.length >= most) break;
+  }
+  return rows;
+}
+
+/**
+ * Whether a transaction is an unconfirmed quote that has expired. A service may still report an
+ * expired quote in the state `quoted`.
+ */
+export const isExpiredQuote = ({ txnState, sourceReq }: ListedTransaction, now: number): boolean =>
+  sourceReq.method === 'servicepay' &&
+  (txnState === 'expired' ||
+    (isQuoted(txnState) && typeof sourceReq.expiresAt === 'number' && sourceReq.expiresAt < now));
+
+/**
+ * Returns whether more pages follow this page. If the service reports no total, a full page means
+ * that more pages may follow.
+ */
+export function hasMorePages(
+  { data, pagination }: TransactionPage,
+  page: number,
+  limit: number,
+): boolean {
+  if (data.length === 0) return false;
+  return pagination?.total == null
+    ? data.length >= limit
+    : page * (pagination.limit || limit) < pagination.total;
+}
+
+export const newestLast = (rows: readonly ListedTransaction[]): ListedTransaction[] =>
+  rows.toReversed().toSorted((a, b) => (a.createdAt ?? 0) - (b.createdAt ?? 0));

@@ -2,9 +2,7 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import type { ListedTransaction } from '../../../src/api/types.js';
-import { sanitize } from '../../../src/terminal/sanitize.js';
-import { parsedToLines } from '../../../src/terminal/rows/json.js';
-import { exportLines, type ExportFormat } from '../../../src/wallet/history/export.js';
+import { exportLines, type ExportOptions } from '../../../src/cli/tx/export.js';
 
 const at = Date.UTC(2026, 2, 1, 14, 2, 31);
 
@@ -66,7 +64,7 @@ const kinds = {
 } satisfies Record<string, ListedTransaction>;
 
 async function exported(
-  format: ExportFormat,
+  format: ExportOptions['format'],
   transactions: readonly ListedTransaction[],
   rawCells = false,
 ): Promise<string> {
@@ -76,11 +74,9 @@ async function exported(
   const pieces: string[] = [];
   for await (const piece of exportLines(source(), {
     format,
-    jsonLines: parsedToLines,
-    clean: sanitize,
     rawCells,
     known: () => Promise.resolve(() => undefined),
-    rates: () => Promise.resolve(() => undefined),
+    rates: () => Promise.resolve(new Map()),
   }))
     pieces.push(piece);
   return pieces.join('');

@@ -1,0 +1,427 @@
+// Commands about one transaction: confirms, cancels, resolves, explains and annotates it.
+import type { Transaction } from '../../api/types.js';
+import { decodeInvoice } from '../../formats/bolt11/decode.js';
+import { Failure, isUnknown } from '../../formats/failure.js';
+import type { CardDetail } from '../../terminal/cards/card.js';
+import { receiptView } from '../../terminal/cards/receipt.js';
+import { sendWord, stateWord } from '../../terminal/views/state-words.js';
+import {
+  transactionKind,
+  explainedView,
+  stepList,
+  storyLines,
+  type Explained,
+} from '../../terminal/views/transaction-view.js';
+import {
+  directionOf,
+  transactionConcerned,
+  readTransaction,
+} from '../../wallet/transaction/read.js';
+import { confirmReceive } from '../../wallet/receive/request.js';
+import { concernedBy, journalFirst } from '../../wallet/payment/journal-first.js';
+import { confirmQuote } from '../../wallet/payment/confirm-quote.js';
+import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { record } from '../show.js';
+import { namesOf } from '../../terminal/rows/list.js';
+import { type RecordView } from '../../terminal/rows/view.js';
+import { optionsOf, showPayment, paidView } from '../payment/payment-flow.js';
+import { paymentOptions, termsOf, type PaymentFlags } from '../payment/payment-options.js';
+import { endedFailure } from './payments.js';
+import { resolveId, pickId, paymentNamed } from './resolve-id.js';
+import { transaction, flag, text, type ValuesOf } from '../values.js';
+import { aboutInvoice } from '../payment/send-flow.js';
+import { swapPresentation, type Presentation } from '../payment/payment-model.js';
+import { cancelQuote } from '../../wallet/payment/cancel-quote.js';
+import { ownReference } from '../../formats/text.js';
+import { type Attempt, type Payment, latest, status } from '../../store/journal/payment.js';
+import { back } from '../../terminal/ask/ask.js';
+import { sanitize } from '../../terminal/sanitize.js';
+import { sentenceView } from '../../terminal/views/object-view.js';
+import { resolutionText } from '../../wallet/payment/outcomes.js';
+import { attemptToResolve, recordRead, recordResolution } from '../../wallet/payment/resolve.js';
+import type { TrailStep } from '../../store/journal/trail.js';
+import { commandFor } from '../../terminal/next-step.js';
+import { sentenceOf, storyOf, type Story } from '../../wallet/payment/story.js';
+import type { Canvas } from '../../terminal/terminal.js';
+
+const { maxFee, maxRateLoss, wait, waitTimeout } = paymentOptions;
+
+export const txConfirm = defineCommand({
+  arguments: {
+    id: transaction().describe(
+      'reference or id of a quote; without --yes, the first 6 characters are enough',
+    ),
+  },
+  options: { maxFee, maxRateLoss, wait, waitTimeout },
+  examples: [
+    ['svcpay tx confirm ID', 'shows the full cost, then asks for approval'],
+    [
+      'svcpay send lightning lnbc25u1… --quote-only -q | xargs svcpay tx confirm --yes',
+      'quotes and pays in two steps, in a script',
+    ],
+  ],
+  changes: true,
+  run: (given, context) =>
+    journalFirst(concernedBy(given.id), context.journal, () => confirm(given, context)),
+  view: record(paidView, ({ txn }: Confirmed) => txn),
+  adapt: ({ receipt }) => receipt ?? {},
+});
+
+interface Confirmed {
+  readonly txn: Transaction;
+  /** The view of a transaction whose confirmation the live line has not shown. */
+  readonly receipt?: RecordView<Transaction>;
+}
+
+type Given = { readonly id: string } & Pick<
+  PaymentFlags,
+  'maxFee' | 'maxRateLoss' | 'wait' | 'waitTimeout'
+>;
+
+async function confirm({ id: named, ...given }: Given, context: Context): Promise<Confirmed> {
+  const { agent, ask, globals, out } = context;
+  const { client: service } = await context.account();
+  const id = await resolveId(named, context, globals.yes);
+  const txn = await service.transaction(id);
+  if (isFinal(txn.txnState)) {
+    const unpaid = await endedFailure(txn, context);
+    if (unpaid !== undefined)
+      throw hasLapsed(txn.txnState) && !isUnknown(unpaid) ? lapsedQuote(txn) : unpaid;
+    if (txn.txnState === 'completed')
+      out.say('Nothing moved: this transaction was already completed.');
+    return { txn, receipt: receiptView({ now: service.serviceNow() }) };
+  }
+  if (directionOf(txn) === 'receive') {
+    if (agent?.admit !== undefined)
+      throw new Failure('usage', `transaction ${id} receives money and cannot be paid.`, {
+        money: 'Not sent',
+        ...transactionConcerned(txn),
+      });
+    const asked = isQuoted(txn.txnState) ? await confirmReceive(txn, { ...context, service }) : txn;
+    return { txn: asked, receipt: receiptView({ now: service.serviceNow() }) };
+  }
+  if (!globals.yes) ask.demand(['--yes']);
+  const from = txn.sourceReq.ccy ?? '';
+  const ruled = { from, method: txn.destReq.method, txn };
+  const flags = (await agent?.admit?.(ruled, given)) ?? given;
+  const terms = termsOf(flags, from);
+  const options = optionsOf({ ...flags, retry: false, quoteOnly: false });
+  const isSwap = txn.destReq.method === 'servicepay';
+  const presentation = { ...aboutQuote(txn), ...(isSwap && swapPresentation) };
+  const paid = await showPayment(
+    presentation,
+    (deps, consent) => confirmQuote(txn, { terms, consent }, options, deps),
+    context,
+  );
+  return { txn: paid };
+}
+
+const lapsedQuote = (txn: Transaction): Failure =>
+  new Failure('payment-failed', `this quote is ${sendWord(txn.txnState)}. Request a new quote.`, {
+    money: 'Nothing moved',
+    next: { do: 'show', id: txn.txnId },
+    ...transactionConcerned(txn),
+  });
+
+function aboutQuote(txn: Transaction): Presentation {
+  const { paymentRequest, address, acctName, acctNum, bankAcctNum } = txn.destReq.reqDetails ?? {};
+  const { institutionName, institutionCode } = txn.destReq.reqDetails ?? {};
+  if (typeof paymentRequest === 'string') {
+    const invoice = decodeInvoice(paymentRequest);
+    return { about: aboutInvoice(invoice), expiresAt: invoice.expiresAt };
+  }
+  const institution = [institutionName, institutionCode].filter((each) => typeof each === 'string');
+  const to = [address, acctName, acctNum, bankAcctNum].filter((value) => typeof value === 'string');
+  return {
+    about: [
+      { label: 'What', value: transactionKind(txn) },
+      ...to.map((value): CardDetail => ({ label: 'To', value, whole: value === address })),
+      ...(institution.length === 0 ? [] : [{ label: 'At', value: institution.join(' · ') }]),
+    ],
+  };
+}
+
+export const txCancel = defineCommand({
+  arguments: {
+    id: transaction().optional().describe('id (or its first 6 characters) or reference of a quote'),
+  },
+  examples: [['svcpay tx cancel ID', 'cancels a quote; a cancelled quote cannot be confirmed']],
+  changes: true,
+  async run({ id: named }, context) {
+    const id = named ?? (await pickId('Which quote do you want to cancel?', ['quoted'], context));
+    const { client: service, scope, journal } = await context.account();
+    const txn = await cancelQuote(await resolveId(id, context), {
+      service,
+      journal: await journal(),
+      scope,
+      owner: context.owner,
+    });
+    if (txn.txnState !== 'usercanceled')
+      context.out.say('This quote had already expired or been cancelled.');
+    return txn;
+  },
+  view: record((now) => receiptView({ now })),
+});
+
+const options = {
+  moved: flag().describe('the money moved'),
+  notMoved: flag().describe('the money did not move'),
+  note: text().optional().describe('source of the answer, e.g. a support ticket of the service'),
+};
+
+interface Resolved {
+  readonly ref: string;
+  readonly txnId: string | null;
+  readonly txnState: string | null;
+  readonly moved: boolean;
+  readonly note: string;
+  /** When svcpay recorded whether the money moved, in epoch ms. */
+  readonly at: number;
+}
+
+const resolvedView = sentenceView<Resolved>(
+  ['ref', 'txnId', 'txnState', 'moved', 'note', 'at'],
+  resolutionText,
+  ({ moved }) => (moved ? 'moved' : 'not-moved'),
+);
+
+export const txResolve = defineCommand({
+  arguments: {
+    id: transaction().describe('a reference, or the id (or its first 6 characters) of an attempt'),
+  },
+  options,
+  examples: [
+    ['svcpay tx resolve order-118', 'asks whether the money moved, and who confirmed that'],
+    [
+      'svcpay tx resolve order-118 --not-moved --note "ticket 4711" --yes',
+      'records the answer in a script; moves no money and changes no limit',
+    ],
+  ],
+  changes: true,
+  async run({ id, ...flags }, context) {
+    if (flags.moved && flags.notMoved)
+      throw new Failure('usage', 'Give --moved or --not-moved, not both.');
+    if (flags.note?.trim() === '')
+      throw new Failure('usage', 'Nothing was recorded: --note is empty.');
+    const { journal } = await context.account();
+    const named = await paymentNamed(id, context, context.globals.yes);
+    if (named === undefined)
+      throw new Failure(
+        'not-found',
+        `This journal has no payment with the id or reference "${id}".`,
+        {
+          next: { do: 'see-open-payments' },
+        },
+      );
+    const before = attemptToResolve(named, id);
+    const payment = await readAgain(named, before.txnId ?? '', context);
+    const { number, txnId, txnState } = attemptToResolve(payment, before.txnId ?? id);
+    const answer = await answered(payment.ref, { ...before, txnId, txnState }, flags, context);
+    const resolution = { ...answer, at: context.now() };
+    await recordResolution(payment, number, resolution, await journal(), context.owner);
+    return { ref: payment.ref, txnId, txnState, ...resolution };
+  },
+  view: record(resolvedView),
+});
+
+/**
+ * Re-reads the transaction, because the service's report may be more exact than a person's answer.
+ * If svcpay cannot read the transaction, svcpay records only the person's answer.
+ */
+async function readAgain(payment: Payment, txnId: string, context: Context): Promise<Payment> {
+  const { client, journal } = await context.account();
+  const kept = await journal();
+  try {
+    const txn = await readTransaction(client, txnId);
+    await recordRead(payment, txn, kept, context.owner);
+  } catch (error) {
+    if (!(error instanceof Failure) || context.signal.aborted) throw error;
+    context.out.warn(`svcpay could not refresh the transaction: ${error.message}`);
+  }
+  return (await kept.read(payment.id)) ?? payment;
+}
+
+async function answered(
+  ref: string,
+  { txnId, txnState, resolution }: Attempt,
+  { moved, notMoved, note }: ValuesOf<typeof options>,
+  { ask, globals, out }: Context,
+): Promise<{ readonly moved: boolean; readonly note: string }> {
+  const isGiven = moved || notMoved;
+  const missing = [
+    ...(isGiven ? [] : ['--moved or --not-moved']),
+    ...(note === undefined ? ['--note'] : []),
+    ...(globals.yes ? [] : ['--yes']),
+  ];
+  if (missing.length > 0) ask.demand(missing);
+  const reference = ownReference(ref);
+  const named = reference === '' ? '' : ` under the reference ${reference}`;
+  out.say(`The service reports ${txnState ?? 'nothing'} for transaction ${txnId ?? ''}${named}.`);
+  if (resolution !== null) out.say(sanitize(resolutionText(resolution)));
+  const outcome = isGiven ? moved : await askOutcome(ask);
+  const because = note ?? (await askNote(ask));
+  await ask.agree(
+    `Record that the money ${outcome ? 'moved' : 'did not move'}?`,
+    'Nothing was recorded',
+  );
+  return { moved: outcome, note: because.trim() };
+}
+
+async function askOutcome({ steps }: Context['ask']): Promise<boolean> {
+  const answer = await steps.select({
+    message: 'According to the service, did the money move?',
+    flag: '--moved or --not-moved',
+    choices: [
+      { value: true, name: 'The money moved' },
+      { value: false, name: 'The money did not move' },
+    ],
+    backName: 'Cancel',
+  });
+  if (answer === back) throw new Failure('declined', '', { money: 'Nothing was recorded' });
+  return answer;
+}
+
+async function askNote({ steps }: Context['ask']): Promise<string> {
+  const answer = await steps.text({
+    message: 'Source of the answer',
+    flag: '--note TEXT',
+    example: 'e.g. ticket 4711',
+  });
+  if (answer === back) throw new Failure('declined', '', { money: 'Nothing was recorded' });
+  return answer;
+}
+
+const longest = 500;
+
+interface Noted {
+  readonly txnId: string;
+  readonly note: string;
+}
+
+export const txNote = defineCommand({
+  arguments: {
+    id: transaction().describe('id (or its first characters) or reference of a transaction'),
+    note: text('TEXT').describe('at most 500 characters'),
+  },
+  examples: [
+    ['svcpay tx note order-118 "invoice 4711"', 'lists, search and exports show the note'],
+  ],
+  changes: true,
+  async run({ id, note: given }, context): Promise<Noted> {
+    const note = given.trim();
+    if (note === '') throw new Failure('usage', 'Nothing was noted: the text is empty.');
+    if (note.length > longest)
+      throw new Failure('usage', `Nothing was noted: the text is over ${longest} characters.`);
+    const txnId = await resolveId(id, context);
+    const { scope } = await context.account();
+    await (await context.facts()).note(scope, txnId, note);
+    return { txnId, note };
+  },
+  view: record(
+    sentenceView<Noted>(
+      ['txnId', 'note'],
+      ({ txnId, note }) => `Noted for ${txnId}: ${sanitize(note)}`,
+      ({ txnId }) => txnId,
+    ),
+  ),
+});
+
+export const txExplain = defineCommand({
+  arguments: { id: transaction().describe('a reference, or the id (or its first characters)') },
+  examples: [
+    ['svcpay tx explain order-118', 'who asked for it, who approved it, and what the service did'],
+    ['svcpay tx explain order-118 --json', 'prints the steps, each with its time and its actor'],
+  ],
+  async run({ id }, context): Promise<Result> {
+    const journal = await context.journal();
+    const payment = await paymentOf(id, context);
+    const trail = await withNotesOf(payment, await journal.trails([payment.id]), context);
+    return {
+      ref: payment.ref,
+      txnId: latest(payment).txnId,
+      status: status(payment),
+      story: storyOf(payment, trail, sendWord),
+      steps: trail.map((step, index) => ({
+        at: new Date(step.at).toISOString(),
+        step: step.step,
+        attempt: step.attempt,
+        text: sentenceOf(step, sendWord, trail[index - 1], trail[index + 1]) ?? null,
+        by: step.by,
+        detail: step.detail,
+      })),
+    };
+  },
+  view: {
+    fields: namesOf(undefined, explainedView),
+    dataOf: explained,
+    async print(result, _parts, context) {
+      const { out } = context;
+      if (out.forPeople) out.screen(drawnStory(result, context));
+      else if (['tsv', 'csv'].includes(out.format) && !out.quiet)
+        await out.list(result.steps, stepList);
+      else await out.record(explained(result), explainedView);
+    },
+  },
+});
+
+/** Returns a function that draws the story. */
+export function drawnStory(
+  result: Result,
+  { globals, now }: Pick<Context, 'globals' | 'now'>,
+): (canvas: Canvas) => readonly string[] {
+  const { next, ...story } = result.story;
+  return (canvas) => storyLines({ ...story, command: commandFor(next, globals) }, now(), canvas);
+}
+
+type Result = Omit<Explained, 'end'> & { readonly story: Story };
+
+function explained({ ref, txnId, status: is, story, steps }: Result): Explained {
+  return { ref, txnId, status: is, end: story.end, steps };
+}
+
+/** Adds the notes of people to the steps, by their times. */
+async function withNotesOf(
+  { id, scope, attempts }: Payment,
+  trail: readonly TrailStep[],
+  context: Context,
+): Promise<readonly TrailStep[]> {
+  const facts = await context.facts();
+  const found = await facts.of(
+    scope,
+    attempts.flatMap(({ txnId }) => txnId ?? []),
+  );
+  const notes = [...found.values()].flatMap((each) => each.notes);
+  const steps = notes.map(({ note, ...each }) => ({
+    ...each,
+    paymentId: id,
+    seq: 0,
+    attempt: null,
+    step: 'note',
+    detail: { note },
+  }));
+  return [...trail, ...steps].toSorted((one, other) => one.at - other.at);
+}
+
+/** Finds the payment in the journal, and asks the service for the account only if it must. */
+async function paymentOf(name: string, context: Context): Promise<Payment> {
+  const journal = await context.journal();
+  const [named, ...others] = await journal.named(name);
+  if (named !== undefined && others.length === 0) return named;
+  const found = await paymentNamed(name, context);
+  if (found !== undefined) return found;
+  const { txnId, ...txn } = await readElsewhere(name, context);
+  throw new Failure(
+    'not-found',
+    'No trail of this transaction exists, because this journal did not pay it. ' +
+      `The service reports ${stateWord(txn)}.`,
+    { txnId, next: { do: 'show', id: txnId } },
+  );
+}
+
+/** Reads a transaction that this journal did not pay, such as a receive. */
+async function readElsewhere(name: string, context: Context): Promise<Transaction> {
+  const { client } = await context.account();
+  return client.transaction(await resolveId(name, context));
+}

@@ -8,7 +8,7 @@ const root = resolve(import.meta.dirname, '..');
 
 /** Matches source files whose strings are pages, SQL or scripts instead of messages. */
 const otherTexts =
-  /sandbox\/(?:web|openapi|storage)\/|schema\.ts|sql-|\/completion\.ts|postgres|sqlite|database\/move/;
+  /sandbox\/(?:web|database)\.|schema\.ts|sql-|\/completion\.ts|postgres|sqlite|database\/move/;
 
 /** Words of our old jargon that readers did not understand. */
 const dialect = [

@@ -306,10 +306,10 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       'webhook consumers rename': 'rename a consumer, which keeps its waiting events',
       'webhook consumers remove': 'remove a consumer and drop its waiting events',
     }),
-    ...commands(() => import('./webhook/verify.js'), {
+    ...commands(() => import('./webhook/webhook.js'), {
       'webhook verify': 'verify a signature, or name the likely cause if it is wrong',
     }),
-    ...commands(() => import('./webhook/sign.js'), {
+    ...commands(() => import('./webhook/webhook.js'), {
       'webhook sign': 'sign a body as the service does',
     }),
     ...commands(() => import('./webhook/replay.js'), {
@@ -336,20 +336,20 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       'sandbox reset': 'reset to a fresh sandbox',
     }),
     ...group('sandbox clock', 'show, advance and stop the sandbox clock'),
-    ...commands(() => import('./sandbox/clock.js'), {
+    ...commands(() => import('./sandbox/sandbox.js'), {
       'sandbox clock show': 'show the sandbox time',
       'sandbox clock advance': 'advance the sandbox clock and run everything due',
       'sandbox clock freeze': 'stop the sandbox clock',
       'sandbox clock thaw': 'let the stopped sandbox clock run again',
     }),
     ...group('sandbox fault', 'inject faults'),
-    ...commands(() => import('./sandbox/fault.js'), {
+    ...commands(() => import('./sandbox/sandbox.js'), {
       'sandbox fault add': 'add a fault',
       'sandbox fault list': 'list faults',
       'sandbox fault clear': 'remove one fault, or all faults',
     }),
     ...group('sandbox snapshot', 'save and restore sandbox states'),
-    ...commands(() => import('./sandbox/snapshot.js'), {
+    ...commands(() => import('./sandbox/sandbox.js'), {
       'sandbox snapshot save': 'save the current state under a name',
       'sandbox snapshot load': 'restore a saved state',
       'sandbox snapshot list': 'list saved states',

@@ -1,7 +1,12 @@
 // Checks whether a webhook delivery is genuine, and reads the event that the delivery reports.
 import { Failure } from '../formats/failure.js';
-import { readPayload, type WebhookEvent } from '../webhooks/events.js';
-import { signatureHeader, signBody, verifyBody } from '../webhooks/sign.js';
+import {
+  readPayload,
+  type WebhookEvent,
+  signatureHeader,
+  signBody,
+  verifyBody,
+} from '../webhooks/events.js';
 
 /**
  * The body of a delivery exactly as received. After parsing and serializing, the body may no longer

@@ -6,7 +6,7 @@ import { Failure } from '../formats/failure.js';
 import { isFormer, type Backlog, type EventStore } from '../store/events/event-store.js';
 import { unfinishedStatuses, type UnfinishedPayments } from '../store/journal/figures.js';
 import type { Totals } from './listen.js';
-import type { Page } from './monitoring.js';
+import type { Page } from './receive.js';
 
 export interface StoredSources {
   readonly backlog: () => Promise<readonly Backlog[]>;

@@ -1,10 +1,22 @@
-// Receives webhook deliveries. Verifies the signature over the raw bytes, and answers 200 once the
-// event is on disk.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+// Receives webhook deliveries: verifies the signature over the raw bytes, and answers 200 once the
+// event is on disk. Serves the pages for monitoring, such as health and readiness.
+import {
+  createServer,
+  type IncomingMessage,
+  type ServerResponse,
+  type RequestListener,
+  type Server,
+} from 'node:http';
 import type { EventStore, ReceivedEvent } from '../store/events/event-store.js';
-import { createProbes, listenOn, serve } from './monitoring.js';
-import { placeOf, type ReadEvent, readPayload, type WebhookEvent } from './events.js';
-import { isSignature, verifyBody } from './sign.js';
+import {
+  placeOf,
+  type ReadEvent,
+  readPayload,
+  type WebhookEvent,
+  isSignature,
+  verifyBody,
+} from './events.js';
+import { once } from 'node:events';
 
 export const receiverLimits: ReceiverLimits = {
   bodyBytes: 1024 * 1024,
@@ -16,7 +28,7 @@ export const receiverLimits: ReceiverLimits = {
 };
 
 /** The number of deliveries so far, by result. */
-export interface ReceiverCounts {
+interface ReceiverCounts {
   received: number;
   /** Deliveries that the receiver refused with 401. */
   wrongSignatures: number;
@@ -272,7 +284,7 @@ function createGroupWriter(options: ReceiverOptions, counts: ReceiverCounts) {
 }
 
 /** The resources that unauthenticated senders may use. */
-export interface ReceiverLimits {
+interface ReceiverLimits {
   /** The largest number of bytes in one body. */
   readonly bodyBytes: number;
   /** The largest number of bytes in all bodies that the receiver is reading. */
@@ -335,6 +347,107 @@ export function createIntake(limits: ReceiverLimits, elapsed: () => number) {
     noteWrong(): void {
       isCrowded();
       wrong += 1;
+    },
+  };
+}
+
+export interface Page {
+  readonly status: number;
+  readonly type?: string;
+  readonly body?: string;
+}
+
+/** Returns the page at a path, or undefined for an unknown path. */
+export type Pages = (path: string) => Promise<Page | undefined>;
+
+/**
+ * The shortest interval between two checks of the database, because anyone may request the page as
+ * often as they like.
+ */
+const cachedMs = 1_000;
+
+/**
+ * @param check rejects if the store cannot store an event with a body of the given size now
+ * @param elapsed returns monotonic milliseconds
+ */
+function createProbes(check: (bytes: number | undefined) => Promise<void>, elapsed: () => number) {
+  /** The size of the largest event that could not be stored since the last successful check. */
+  let failed: number | undefined;
+  let last: { readonly page: Promise<Page>; until: number } | undefined;
+  const readiness = (): Promise<Page> => {
+    if (last !== undefined && elapsed() < last.until) return last.page;
+    const page = check(failed).then(
+      () => ((failed = undefined), { status: 200 }),
+      () => ({ status: 503, body: 'events cannot be stored now\n' }),
+    );
+    const own = { page, until: Infinity };
+    void page.then(() => (own.until = elapsed() + cachedMs));
+    last = own;
+    return page;
+  };
+  const pages: Pages = async (path) =>
+    path === '/healthz' ? { status: 200 } : path === '/readyz' ? readiness() : undefined;
+  return {
+    pages,
+    /** Makes the receiver unready until an event of this size can be stored. */
+    noteFailed(bytes: number): void {
+      failed = Math.max(failed ?? 0, bytes);
+      last = undefined;
+    },
+  };
+}
+
+/**
+ * Answers GET requests for the monitoring pages, such as `/healthz`. The function `otherwise`
+ * handles the requests that `serve` does not answer.
+ */
+const serve =
+  (pages: Pages, otherwise: RequestListener): RequestListener =>
+  (request, response) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return otherwise(request, response);
+    const answer = (page: Page | undefined): void => {
+      if (page === undefined) return otherwise(request, response);
+      const { status, type = 'text/plain', body = 'ok\n' } = page;
+      response
+        .writeHead(status, {
+          'content-type': type,
+          'content-length': Buffer.byteLength(body),
+          connection: 'close',
+        })
+        .end(body);
+    };
+    const path = (request.url ?? '').replace(/\?.*/s, '');
+    void pages(path)
+      .catch((error: unknown): Page => ({ status: 500, body: `${String(error)}\n` }))
+      .then(answer);
+  };
+
+interface ListenAddress {
+  readonly host: string;
+  /** The port of the server, or 0 for any free port. */
+  readonly port: number;
+}
+
+/**
+ * Starts a server, and resolves with its URL. Rejects with the system's error if the port is taken.
+ */
+async function listenOn(server: Server, { host, port }: ListenAddress): Promise<string> {
+  await once(server.listen(port, host), 'listening');
+  const address = server.address();
+  const chosen = address !== null && typeof address === 'object' ? address.port : port;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${chosen}`;
+}
+
+export async function startPages(address: ListenAddress, pages: Pages) {
+  const server = createServer(
+    serve(pages, (_request, response) => void response.writeHead(404).end()),
+  );
+  const url = await listenOn(server, address);
+  return {
+    url,
+    stop: (): void => {
+      server.close();
+      server.closeAllConnections();
     },
   };
 }

@@ -3,7 +3,7 @@
 import Database from 'libsql';
 import { describe, expect } from 'vitest';
 import { eventsFile, findHome } from '../../src/store/files/home.js';
-import { signBody } from '../../src/webhooks/sign.js';
+import { signBody } from '../../src/webhooks/events.js';
 import { svcpay } from '../support/in-process.js';
 import { startSvcpay, test } from '../support/svcpay.js';
 import { until } from '../support/until.js';

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
-import { signBody } from '../../src/webhooks/sign.js';
+import { signBody } from '../../src/webhooks/events.js';
 import { forwardTo, startFarService } from '../support/far-service.js';
 import { svcpay } from '../support/in-process.js';
 import { svcpayTty, test } from '../support/svcpay.js';

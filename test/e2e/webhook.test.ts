@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { svcpay } from '../support/in-process.js';
 import { svcpayTty, test } from '../support/svcpay.js';
 import { deliver, startListening, webhookSecret } from '../support/webhooks.js';
-import { signBody } from '../../src/webhooks/sign.js';
+import { signBody } from '../../src/webhooks/events.js';
 
 const callback = 'https://shop.example/hooks';
 const env = { SVCPAY_WEBHOOK_SECRET: webhookSecret };

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { signBody } from '../../src/webhooks/sign.js';
+import { signBody } from '../../src/webhooks/events.js';
 import { startSvcpay, type Environment } from './svcpay.js';
 import { until } from './until.js';
 

@@ -3,8 +3,13 @@
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished } from 'vitest';
 import type { StoredEvent } from '../../src/store/events/event-store.js';
-import { environmentOf, runFor } from '../../src/webhooks/exec.js';
-import { forwardTo, openForwarder, parseTarget } from '../../src/webhooks/forward.js';
+import {
+  environmentOf,
+  runFor,
+  forwardTo,
+  openForwarder,
+  parseTarget,
+} from '../../src/webhooks/targets.js';
 import { readPayload } from '../../src/webhooks/events.js';
 import { createTail } from '../../src/webhooks/listen.js';
 import { nowhere, payload, received, test } from './support.js';

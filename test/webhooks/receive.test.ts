@@ -9,7 +9,7 @@ import {
   type ReceiverOptions,
   startReceiver,
 } from '../../src/webhooks/receive.js';
-import { signBody } from '../../src/webhooks/sign.js';
+import { signBody } from '../../src/webhooks/events.js';
 import { payload, secret, test } from './support.js';
 
 async function start(

@@ -1,6 +1,6 @@
 // Tests signatures with the vectors of RFC 4231 whose keys are text.
 import { describe, expect, test } from 'vitest';
-import { signatureHeader, signBody, verifyBody } from '../../src/webhooks/sign.js';
+import { signatureHeader, signBody, verifyBody } from '../../src/webhooks/events.js';
 
 const rfc4231 = [
   {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test as base } from 'vitest';
 import type { EventStore, ReceivedEvent } from '../../src/store/events/event-store.js';
 import { openEventStore } from '../../src/store/events/sqlite-events.js';
-import { signBody } from '../../src/webhooks/sign.js';
+import { signBody } from '../../src/webhooks/events.js';
 
 export const secret = 'whsec_test';
 

@@ -8,7 +8,7 @@ import { startServer } from '../../sandbox/server.js';
 import type { Process } from '../process.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
-import { readServerOptions, serverOptions } from './server.js';
+import { readServerOptions, serverOptions } from './start.js';
 import { file, verbatim } from '../values.js';
 
 export const sandboxRun = defineCommand({

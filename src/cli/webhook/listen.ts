@@ -1,9 +1,9 @@
-// Receives webhook deliveries: verifies, stores, prints and forwards each event, and runs a command
-// for each event.
+// Receives webhook deliveries: registers a webhook, and verifies, stores, prints and forwards each
+// event.
 import { rename, rm, writeFile } from 'node:fs/promises';
-import type { Transaction } from '../../api/types.js';
+import type { Transaction, Webhook } from '../../api/types.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
-import { messageOf } from '../../formats/text.js';
+import { messageOf, counted } from '../../formats/text.js';
 import { openFolder, receiverFile } from '../../store/files/home.js';
 import { checkHeader } from '../../store/profile/settings.js';
 import type { EventStore, StoredEvent } from '../../store/events/event-store.js';
@@ -14,21 +14,38 @@ import {
   type EventRow,
   eventFields,
 } from '../../terminal/views/webhook-view.js';
-import { missedSince, type EnrichedEvent } from '../../webhooks/enrich.js';
-import { nameOf, parseTarget } from '../../webhooks/forward.js';
-import { startListener, type Answer, type Listener } from '../../webhooks/listen.js';
+import {
+  missedSince,
+  type EnrichedEvent,
+  startListener,
+  type Answer,
+  type Listener,
+} from '../../webhooks/listen.js';
+import { nameOf, parseTarget } from '../../webhooks/targets.js';
 import type { Metrics } from '../../webhooks/metrics.js';
-import { startPages, type Pages } from '../../webhooks/monitoring.js';
+import { startPages, type Pages } from '../../webhooks/receive.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { portFailure } from './port-failure.js';
-import { eventRow, withTransaction, defaultListenPort, headerOf } from './receiving.js';
-import { isRealService } from '../sandbox/control.js';
-import { register, type Registration } from './listen-registration.js';
-import { listenReports } from './listen-reports.js';
+import {
+  portFailure,
+  eventRow,
+  withTransaction,
+  defaultListenPort,
+  headerOf,
+  findWebhookSecret,
+  olderSecrets,
+  secretFromStdin,
+  secretToListenWith,
+  registerAdvice,
+} from './receiving.js';
+import { isRealService, controlSandbox } from '../sandbox/control.js';
 import { consumerName } from './consumers.js';
 import { file, flag, text, whole, word, type ValuesOf } from '../values.js';
-import { findWebhookSecret, olderSecrets, secretFromStdin, secretToListenWith } from './secret.js';
+import * as v from 'valibot';
+import type { ServiceClient } from '../../api/client.js';
+import { back } from '../../terminal/ask/ask.js';
+import { commandLine } from '../../terminal/next-step.js';
+import { checkCallback } from './webhook.js';
 
 const options = {
   port: whole(0, 65_535, 'PORT')
@@ -354,4 +371,220 @@ async function announceReady(file: string, ready: Ready): Promise<() => Promise<
     throw new Failure('usage', `The ready file ${file} cannot be written.`, { cause });
   }
   return () => rm(file, { force: true });
+}
+
+interface Registration {
+  /**
+   * The registration in words, such as `registered with the embedded sandbox until this command
+   * ends`.
+   */
+  readonly text: string;
+  /** Removes the registered webhook, even after Ctrl-C. */
+  readonly remove: () => Promise<void>;
+}
+
+/**
+ * Registers the webhook, or reports the reason of a failed registration and returns undefined.
+ * `webhook listen` continues without a registration, because a different program may deliver
+ * events.
+ */
+async function register(
+  listening: string,
+  secret: string,
+  context: Context,
+): Promise<Registration | undefined> {
+  const { settings, terminal, out } = context;
+  if (settings.baseUrl === undefined) return undefined;
+  const isReal = isRealService(settings);
+  if (isReal && (!terminal.canPrompt || settings.apiKey === undefined)) return undefined;
+  try {
+    const { client } = await context.account();
+    const [before] = await client.webhooks();
+    return isReal
+      ? await registerReal(listening, secret, before, client, context)
+      : await registerSandbox(listening, secret, before, client, context);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind === 'interrupted') throw error;
+    out.warn(`The webhook was not registered: ${error.message}`);
+    return undefined;
+  }
+}
+
+async function registerSandbox(
+  listening: string,
+  secret: string,
+  before: Webhook | undefined,
+  client: ServiceClient,
+  context: Context,
+): Promise<Registration | undefined> {
+  const { settings } = context;
+  const place = settings.embedded ? 'the embedded sandbox' : `the sandbox at ${client.baseUrl}`;
+  if (before !== undefined && isAt(before.callback, listening)) {
+    await client.updateWebhook(before.id, { secret });
+    return { text: `registered with ${place}`, remove: () => Promise.resolve() };
+  }
+  if (before !== undefined && !(await replaces(before, listening, place, context)))
+    return undefined;
+  if (before !== undefined) await client.removeWebhook(before.id);
+  if (!settings.embedded)
+    await controlSandbox(context, 'PUT', 'webhook-options', v.object({}), {
+      allowHttpLoopback: true,
+    });
+  return registered({ callback: listening, secret }, `registered with ${place}`, client);
+}
+
+const isAt = (callback: string, listening: string): boolean =>
+  URL.canParse(callback) && new URL(callback).origin === new URL(listening).origin;
+
+/**
+ * Asks whether to replace an existing webhook, which belongs to a different receiver or to an
+ * earlier run that was killed.
+ */
+async function replaces(
+  { callback }: Webhook,
+  listening: string,
+  place: string,
+  { ask, out, globals }: Context,
+): Promise<boolean> {
+  const elsewhere = `Events of ${place} go to ${callback}, not here.`;
+  const yes = await ask
+    .confirm(`${elsewhere} Send the events here instead?`)
+    .catch((error: unknown) => {
+      if (error instanceof Failure && error.kind === 'declined') return false;
+      throw error;
+    });
+  const here = commandLine({ command: 'webhook set', argument: listening }, globals);
+  if (!yes) out.say(`${elsewhere} To send the events here: ${here}`);
+  return yes;
+}
+
+/**
+ * Registers the webhook with a real service, which needs an external address, such as the address
+ * of a tunnel.
+ */
+async function registerReal(
+  listening: string,
+  secret: string,
+  before: Webhook | undefined,
+  client: ServiceClient,
+  { ask, out, settings, globals }: Context,
+): Promise<Registration | undefined> {
+  const notHere = (why: string): undefined => {
+    out.say(why);
+    out.say(registerAdvice(globals));
+    return undefined;
+  };
+  if (before !== undefined)
+    return notHere(`Events of ${client.baseUrl} go to ${before.callback}, not here.`);
+  const callback = await ask.steps.parsed({
+    message: `Public https address of ${listening}, such as your tunnel's address`,
+    flag: 'a registered webhook (svcpay webhook set URL)',
+    parse: (text) => checkCallback(text, settings.baseUrl),
+  });
+  if (callback === back) return notHere(`No webhook is set at ${client.baseUrl}.`);
+  return registered({ callback: callback.href, secret }, `registered as ${callback.href}`, client);
+}
+
+async function registered(
+  wanted: { readonly callback: string; readonly secret: string },
+  text: string,
+  client: ServiceClient,
+): Promise<Registration> {
+  const { id } = await client.createWebhook(wanted);
+  return {
+    text: `${text} until this command ends`,
+    remove: () => client.afterwards().removeWebhook(id).catch(unlessGone),
+  };
+}
+
+/** Ignores an error that means that a different command has replaced or removed the webhook. */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof Failure) || error.kind !== 'not-found') throw error;
+}
+
+const quietMs = 5_000;
+
+/**
+ * Creates the reports of `webhook listen`.
+ * @param onAnswer draws the target's answer to a forwarded event
+ */
+function listenReports(context: Context, onAnswer: (answer: Answer) => void) {
+  const { out, terminal } = context;
+  const wrongSignature = calmly(context, (count) =>
+    out.warn(
+      count === 1
+        ? 'svcpay refused a delivery with a wrong signature.'
+        : `svcpay refused ${count} more deliveries with a wrong signature.`,
+    ),
+  );
+  const lookUpFailed = calmly(context, (count) =>
+    out.warn(
+      count === 1
+        ? 'svcpay could not read a transaction from the service.'
+        : `svcpay could not read ${count} more transactions from the service.`,
+    ),
+  );
+  return {
+    onWrongSignature: wrongSignature.note,
+    onLookUpFailed: lookUpFailed.note,
+    onUnwritten: (error: unknown): void =>
+      out.warn(`svcpay could not store an event and answered with 503: ${messageOf(error)}`),
+    onUnpruned: (error: unknown): void =>
+      out.warn(
+        `svcpay could not delete old events and will try again in an hour: ${messageOf(error)}`,
+      ),
+    onForgotten: (consumer: string, events: number): void =>
+      out.warn(
+        `svcpay dropped ${counted(events, 'waiting event')} of ${consumer}, ` +
+          'because no receiver has served this consumer for 30 days.',
+      ),
+    onUnsearched: (error: unknown): [] => {
+      out.warn(
+        'svcpay could not search the inbox for transactions that changed while no receiver was ' +
+          `running: ${messageOf(error)}`,
+      );
+      return [];
+    },
+    onTrouble: (consumer: string, reason: string | undefined): void =>
+      reason === undefined
+        ? out.say(`${consumer} accepts events again.`)
+        : out.warn(`${consumer}: ${reason}. svcpay keeps the events and tries again.`),
+    onFailed: (consumer: string, { id, txnId }: StoredEvent, reason: string): void =>
+      out.warn(`${consumer} failed for event #${id}: ${reason}.`, txnId === null ? {} : { txnId }),
+    onAnswer,
+    onOutput: (chunk: Buffer): void => void terminal.stderr.write(chunk),
+    close(): void {
+      wrongSignature.close();
+      lookUpFailed.close();
+    },
+  };
+}
+
+/**
+ * Creates a report of a frequent event, which reports the first occurrence at once, and the number
+ * of later occurrences every few seconds.
+ */
+function calmly({ every }: Context, say: (count: number) => void) {
+  let count = 0;
+  let stop: (() => void) | undefined;
+  const flush = (): void => {
+    if (count > 0) say(Math.max(count, 2));
+    else {
+      stop?.();
+      stop = undefined;
+    }
+    count = 0;
+  };
+  return {
+    note(): void {
+      if (stop === undefined) {
+        say(1);
+        stop = every(quietMs, flush);
+      } else count += 1;
+    },
+    close(): void {
+      if (count > 0) flush();
+      stop?.();
+    },
+  };
 }

@@ -1,10 +1,18 @@
-// Shared code of the webhook commands: defaults, and stored events as rows.
+// What the webhook commands share: the webhook secret, which never comes from an argument, the
+// default receiver, and stored events as rows.
 import type { Settings } from '../../store/profile/settings.js';
-import { signatureHeader } from '../../webhooks/sign.js';
+import { signatureHeader, readPayload, type WebhookEvent } from '../../webhooks/events.js';
 import type { Transaction } from '../../api/types.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
 import type { EventRow } from '../../terminal/views/webhook-view.js';
-import { readPayload, type WebhookEvent } from '../../webhooks/events.js';
+import { randomBytes } from 'node:crypto';
+import { Failure } from '../../formats/failure.js';
+import { commandLine, type RunGlobals } from '../../terminal/next-step.js';
+import type { Context } from '../context.js';
+import { isRealService } from '../sandbox/control.js';
+import { readStdin } from '../stdin.js';
+import { flag, type ValuesOf } from '../values.js';
+import { codeOf } from '../../formats/text.js';
 
 export const defaultListenPort = 4712;
 export const defaultListenUrl = `http://127.0.0.1:${defaultListenPort}`;
@@ -34,3 +42,130 @@ export function eventRow(
 
 export const withTransaction = (row: EventRow, transaction: Transaction | undefined): EventRow =>
   transaction === undefined ? row : { ...row, transaction };
+
+export const secretFromStdin = {
+  secretStdin: flag().describe('read the webhook secret from stdin'),
+};
+
+export const newSecret = {
+  ...secretFromStdin,
+  generateSecret: flag().describe('generate a secret and show it once'),
+};
+
+const variable = 'SVCPAY_WEBHOOK_SECRET';
+
+/** Returns the webhook secret of the chosen account. */
+export const findWebhookSecret = async (secretStdin: boolean, context: Context): Promise<string> =>
+  (await knownSecret(secretStdin, context)) ??
+  context.ask.secret({ message: 'Webhook secret', flag: `--secret-stdin or ${variable}` });
+
+/** The advice on how to register a listener by hand with the saved webhook secret. */
+export function registerAdvice(run: RunGlobals): string {
+  const print = commandLine({ command: 'webhook listen --print-secret' }, run);
+  const register = commandLine({ command: 'webhook set URL --secret-stdin' }, run);
+  return `To register a webhook with this secret: ${print} | ${register}`;
+}
+
+/**
+ * Returns the webhook secret for `webhook listen`. If no webhook secret is known, generates and
+ * saves a secret at a terminal or with a sandbox. Without an API key for a real service, `webhook
+ * listen` cannot register the webhook, so svcpay shows the generated secret to the person.
+ */
+export async function secretToListenWith(secretStdin: boolean, context: Context): Promise<string> {
+  const { settings, terminal, out } = context;
+  const saved = await knownSecret(secretStdin, context);
+  const isSandbox = settings.baseUrl !== undefined && !isRealService(settings);
+  if (saved !== undefined || (!terminal.canPrompt && !isSandbox))
+    return saved ?? findWebhookSecret(secretStdin, context);
+  const secret = makeSecret();
+  const place = await keepWebhookSecret(secret, context);
+  out.say(`Created a webhook secret and saved it in ${place}.`);
+  if (isSandbox || settings.apiKey !== undefined) return secret;
+  out.say(`  ${secret}`);
+  out.say(registerAdvice(context.globals));
+  return secret;
+}
+
+const knownSecret = async (secretStdin: boolean, context: Context): Promise<string | undefined> =>
+  (await givenSecret(secretStdin, context)) ??
+  (await context.secrets.load(secretName(context)))?.secret;
+
+const makeSecret = (): string => `whsec_${randomBytes(32).toString('base64url')}`;
+
+export async function chooseSecret(
+  { secretStdin, generateSecret }: ValuesOf<typeof newSecret>,
+  context: Context,
+): Promise<string> {
+  if (generateSecret && secretStdin)
+    throw new Failure('usage', 'Give --secret-stdin or --generate-secret, not both.');
+  if (generateSecret) return makeSecret();
+  return (
+    (await givenSecret(secretStdin, context)) ??
+    context.ask.secret({
+      message: 'Webhook secret',
+      flag: `--generate-secret, --secret-stdin or ${variable}`,
+    })
+  );
+}
+
+async function givenSecret(secretStdin: boolean, context: Context): Promise<string | undefined> {
+  if (!secretStdin) return secretsInEnvironment(context)[0];
+  const secret = withoutLineEnd(await readStdin(context));
+  if (secret.trim() === '') throw new Failure('usage', 'stdin contains no webhook secret.');
+  return secret;
+}
+
+/**
+ * Returns the webhook secrets in the environment, newest first. During a change of the webhook
+ * secret, the environment variable contains the new and the old secret as `new,old`.
+ */
+const secretsInEnvironment = ({ env }: Context): string[] =>
+  withoutLineEnd(env[variable] ?? '')
+    .split(',')
+    .filter((secret) => secret.trim() !== '');
+
+/** Returns the older webhook secrets with which the service may still sign deliveries. */
+export const olderSecrets = (secretStdin: boolean, context: Context): readonly string[] =>
+  secretStdin ? [] : secretsInEnvironment(context).slice(1);
+
+const withoutLineEnd = (text: string): string => text.replace(/\r?\n$|\r$/, '');
+
+/**
+ * Saves the webhook secret for `webhook listen`, and resolves with a description of where the
+ * secret is stored.
+ */
+export const keepWebhookSecret = async (secret: string, context: Context): Promise<string> =>
+  context.secrets.where(await context.secrets.save(secretName(context), secret));
+
+export const forgetWebhookSecret = (context: Context): Promise<void> =>
+  context.secrets.remove(secretName(context));
+
+/**
+ * Returns the name of the webhook secret in the secret store. Each account has one webhook and one
+ * webhook secret.
+ */
+function secretName({ settings }: Context): string {
+  const { baseUrl = '', apiKey = '', accountId = '', embedded } = settings;
+  return ['webhook', baseUrl, embedded ? '' : apiKey, accountId]
+    .filter((part) => part !== '')
+    .join(' ');
+}
+
+/** @param command the command with the option that chooses the port */
+export function portFailure(error: unknown, host: string, port: number, command: string): unknown {
+  const code = codeOf(error);
+  if (code === 'EADDRINUSE') {
+    return new Failure('usage', `Port ${port} is in use.`, {
+      next: { do: 'run', command: `${command} 0` },
+      cause: error,
+    });
+  }
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EACCES') {
+    return new Failure(
+      'usage',
+      `svcpay cannot listen on address ${host}, port ${port} (${code}).`,
+      { cause: error },
+    );
+  }
+  return error;
+}

@@ -12,7 +12,7 @@ import {
   parseTarget,
   replay,
   type ReplayResult,
-} from '../../webhooks/forward.js';
+} from '../../webhooks/targets.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { resolveLocally } from '../tx/resolve-id.js';

@@ -5,17 +5,15 @@ import { messageOf } from '../../formats/text.js';
 import { transactionStates } from '../../formats/states.js';
 import type { RecordView } from '../../terminal/rows/view.js';
 import { sentenceView } from '../../terminal/views/object-view.js';
-import { payloadFields } from '../../webhooks/events.js';
-import { nameOf, openForwarder, parseTarget } from '../../webhooks/forward.js';
-import { signBody } from '../../webhooks/sign.js';
+import { payloadFields, signBody } from '../../webhooks/events.js';
+import { nameOf, openForwarder, parseTarget } from '../../webhooks/targets.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { record } from '../show.js';
 import { controlSandbox, isRealService } from '../sandbox/control.js';
 import { resolveLocally } from '../tx/resolve-id.js';
-import { headerOf } from './receiving.js';
+import { headerOf, findWebhookSecret, secretFromStdin } from './receiving.js';
 import { choice, text, transaction, word, type ValuesOf } from '../values.js';
-import { findWebhookSecret, secretFromStdin } from './secret.js';
 
 interface Triggered {
   readonly txnId: string;

@@ -1,4 +1,5 @@
-// Lists, sets, changes and removes the account's webhook. Specification: endpoints 11 to 14.
+// Lists, sets, changes and removes the account's webhook (endpoints 11 to 14), and signs and
+// verifies bodies as the service does.
 import { isLoopback } from '../../api/base-url.js';
 import type { ServiceClient } from '../../api/client.js';
 import type { Webhook } from '../../api/types.js';
@@ -8,12 +9,26 @@ import {
   webhookCard,
   webhookRows,
   type WebhookChange,
+  signatureView,
+  verifiedView,
 } from '../../terminal/views/webhook-view.js';
 import type { Context } from '../context.js';
 import { defineCommand, type Deps } from '../define.js';
 import { list, record } from '../show.js';
-import { text, word } from '../values.js';
-import { chooseSecret, forgetWebhookSecret, keepWebhookSecret, newSecret } from './secret.js';
+import { text, word, file } from '../values.js';
+import {
+  chooseSecret,
+  forgetWebhookSecret,
+  keepWebhookSecret,
+  newSecret,
+  headerOf,
+  findWebhookSecret,
+  secretFromStdin,
+  olderSecrets,
+} from './receiving.js';
+import { signBody, isSignature, verifyBody } from '../../webhooks/events.js';
+import { readGivenFile, readStdinBytes } from '../stdin.js';
+import { credentialName } from '../../store/profile/secrets.js';
 
 const id = text('ID').describe('webhook id, as shown by svcpay webhook list');
 
@@ -195,4 +210,92 @@ async function agreeToReplace(before: Webhook, url: URL, { ask, out }: Context):
     `Replace this webhook with ${url.href}?`,
     `Nothing was changed: the service still sends events to ${before.callback}`,
   );
+}
+
+const body = file().optional().describe('file with the raw body (default, or -: stdin)');
+
+export const webhookSign = defineCommand({
+  arguments: { file: body },
+  options: secretFromStdin,
+  examples: [
+    [
+      'svcpay webhook sign event.json',
+      "prints the signature of the file's exact bytes, in lowercase hex",
+    ],
+  ],
+  async run({ file, secretStdin }, context) {
+    const body = await inputBytes(file, secretStdin, context);
+    const signature = signBody(body, await findWebhookSecret(secretStdin, context));
+    return { signature, header: headerOf(context.settings) };
+  },
+  view: record(signatureView),
+});
+
+/**
+ * Reads the signed bytes from a file or, without a file name or with `-`, from stdin, which then
+ * cannot contain the webhook secret too.
+ */
+async function inputBytes(
+  file: string | undefined,
+  secretStdin: boolean,
+  deps: Deps<'stdin'>,
+): Promise<Uint8Array> {
+  if (file !== undefined && file !== '-') return readGivenFile(file);
+  if (secretStdin) {
+    throw new Failure('usage', 'The body and the secret cannot both come from stdin.', {
+      hint: 'Give the body as a file, or give the secret in SVCPAY_WEBHOOK_SECRET.',
+    });
+  }
+  return readStdinBytes(deps);
+}
+
+/** Verifies the signature of a webhook delivery. For a wrong signature, the exit code is 3. */
+export const webhookVerify = defineCommand({
+  arguments: { file: body },
+  options: {
+    signature: text('HEX').describe('signature, as in the header'),
+    ...secretFromStdin,
+  },
+  examples: [
+    [
+      'svcpay webhook verify --signature 9f86d0… event.json',
+      'exits with 0 if the signature is valid, and with 3 if it is wrong',
+    ],
+  ],
+  async run({ file, signature, secretStdin }, context) {
+    const body = await inputBytes(file, secretStdin, context);
+    const secret = await findWebhookSecret(secretStdin, context);
+    const secrets = [secret, ...olderSecrets(secretStdin, context)];
+    if (!secrets.some((each) => verifyBody(body, signature, each))) {
+      const [cause, reason] = causeOf(body, signature, secret, await findApiSecret(context));
+      throw new Failure('refused', `The signature is wrong: ${reason}.`, {
+        code: `wrong-${cause}`,
+      });
+    }
+    return { valid: true, bytes: body.length } as const;
+  },
+  view: record(verifiedView),
+});
+
+function causeOf(
+  body: Uint8Array,
+  signature: string,
+  secret: string,
+  apiSecret: string | undefined,
+): readonly [cause: string, reason: string] {
+  if (!isSignature(signature))
+    return ['encoding', 'a signature has exactly 64 hex digits (0-9 and a-f)'];
+  if (apiSecret !== undefined && verifyBody(body, signature, apiSecret))
+    return ['secret', 'it was made with the API secret instead of the webhook secret'];
+  const text = Buffer.from(body).toString('latin1');
+  const variants = [text.trimEnd(), `${text}\n`, `${text}\r\n`];
+  if (variants.some((each) => verifyBody(Buffer.from(each, 'latin1'), signature, secret)))
+    return ['body', 'white space at the end of the body was added or removed in transit'];
+  return ['unknown', 'the secret or the body is different; a signature alone does not show which'];
+}
+
+async function findApiSecret({ settings, secrets }: Context): Promise<string | undefined> {
+  const { baseUrl, apiKey, apiSecret } = settings;
+  if (apiSecret !== undefined || apiKey === undefined || baseUrl === undefined) return apiSecret;
+  return (await secrets.load(credentialName(baseUrl, apiKey)))?.secret;
 }

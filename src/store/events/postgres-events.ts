@@ -5,8 +5,7 @@ import type { Postgres } from '../database/postgres.js';
 import type { TableGroup } from '../database/postgres-schema.js';
 import { inserted, placeholders, rowOf, type Sql, type SqlDatabase } from '../database/sql.js';
 import { eventLeaseMs, type EventStore, type Leases } from './event-store.js';
-import { postgresSteps, waitingSchema } from './schema.js';
-import { openSqlEvents } from './sql-events.js';
+import { postgresSteps, waitingSchema, openSqlEvents } from './sql-events.js';
 
 export const inboxPart: TableGroup = { name: 'inbox', table: 'events', steps: postgresSteps };
 

@@ -1,4 +1,5 @@
-// The inbox in a database: the log of webhook events, and the backlog.
+// The inbox in a database, SQLite or PostgreSQL: its tables, the log of webhook events, the
+// backlog, and the consumers. The name of a consumer identifies its backlog.
 import { randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import {
@@ -8,6 +9,8 @@ import {
   TimeFromNow,
   type Sql,
   type SqlDatabase,
+  flag,
+  inPostgres,
 } from '../database/sql.js';
 import type {
   EarlierEvent,
@@ -17,9 +20,122 @@ import type {
   ReceivedEvent,
   StoredEvent,
   WaitingEvent,
+  Consumers,
 } from './event-store.js';
-import { eventsSchema } from './schema.js';
-import { sqlConsumers, type LeaseTable } from './sql-consumers.js';
+import { Failure } from '../../formats/failure.js';
+
+/** The mark of an inbox file: the letters `svce`. */
+export const applicationId = 0x73766365;
+
+/** The tables of both databases, as SQLite reads them. */
+const tables = `CREATE TABLE events (
+    id INTEGER PRIMARY KEY,
+    received_at INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    signature TEXT NOT NULL,
+    txn_id TEXT,
+    txn_state TEXT,
+    updated_at INTEGER,
+    duplicate_of INTEGER,
+    out_of_order INTEGER NOT NULL,
+    missing TEXT NOT NULL,
+    batch TEXT
+  ) STRICT;
+  CREATE INDEX events_txn ON events (txn_id, updated_at) WHERE txn_id IS NOT NULL;
+
+  -- Undelivered events; txn_id is empty for an event that names no transaction.
+  CREATE TABLE backlog (
+    consumer TEXT NOT NULL,
+    event_id INTEGER NOT NULL REFERENCES events (id),
+    txn_id TEXT NOT NULL,
+    queued_at INTEGER NOT NULL,
+    PRIMARY KEY (consumer, event_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX backlog_event ON backlog (event_id);
+
+  -- When a receiver last served each consumer.
+  CREATE TABLE consumers (
+    consumer TEXT PRIMARY KEY,
+    served_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;`;
+
+/**
+ * In a SQLite file, one worker leases all waiting events of a consumer, because all workers run on
+ * one machine.
+ */
+export const sqliteSteps: readonly string[] = [
+  `${tables}
+
+  CREATE TABLE workers (
+    consumer TEXT PRIMARY KEY,
+    worker TEXT NOT NULL,
+    lease_until INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;`,
+];
+
+/**
+ * In PostgreSQL, each consumer has one lease per transaction with waiting events. A lease covers
+ * the events of its transaction up to the last event that the worker took.
+ */
+const leases = `
+  CREATE INDEX events_received ON events (received_at);
+  CREATE INDEX backlog_transaction ON backlog (consumer, txn_id, event_id);
+
+  CREATE TABLE leases (
+    consumer TEXT NOT NULL,
+    txn_id TEXT NOT NULL,
+    first_event INTEGER NOT NULL,
+    worker TEXT,
+    lease_until INTEGER NOT NULL DEFAULT 0,
+    taken_to INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (consumer, txn_id)
+  ) STRICT;
+  CREATE INDEX leases_waiting ON leases (consumer, first_event);`;
+
+/**
+ * Because rows of the backlog and of leases are short-lived, vacuum starts after a fixed number of
+ * dead rows. Half of each page of leases stays free, so that an updated lease stays in its page.
+ */
+export const postgresSteps: readonly string[] = [
+  `${inPostgres(tables + leases)}
+  ALTER TABLE backlog SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
+  ALTER TABLE leases SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0,
+    autovacuum_vacuum_threshold = 10000);`,
+];
+
+/**
+ * The schema of bytes from libsql, which returns buffers or plain memory, depending on how rows are
+ * read.
+ */
+const bytes = v.pipe(
+  v.union([v.instance(Uint8Array), v.instance(ArrayBuffer)]),
+  v.transform((blob) =>
+    blob instanceof ArrayBuffer
+      ? new Uint8Array(blob)
+      : new Uint8Array(blob.buffer, blob.byteOffset, blob.length),
+  ),
+);
+const stateList = v.pipe(
+  v.string(),
+  v.transform((text) => (text === '' ? [] : text.split(','))),
+);
+
+const eventsSchema = v.array(
+  rowOf({
+    id: v.number(),
+    receivedAt: v.number(),
+    body: bytes,
+    signature: v.string(),
+    txnId: v.nullable(v.string()),
+    txnState: v.nullable(v.string()),
+    updatedAt: v.nullable(v.number()),
+    duplicateOf: v.nullable(v.number()),
+    outOfOrder: flag,
+    missing: stateList,
+  }),
+);
+
+export const waitingSchema = v.array(rowOf({ eventId: v.number(), txnId: v.string() }));
 
 const idsSchema = v.array(v.object({ id: v.number() }));
 const spanSchema = v.tuple([
@@ -52,7 +168,7 @@ const prunedAtOnce = 5_000;
  */
 const addedAtOnce = 32;
 
-export interface EventParts {
+interface EventParts {
   readonly database: SqlDatabase;
   /** The table that holds the leases of a consumer. */
   readonly leaseTable: LeaseTable;
@@ -302,3 +418,110 @@ async function earlierOf(
   for (const { txnId, ...event } of rows) earlier.get(txnId)?.push(event);
   return earlier;
 }
+
+type LeaseTable = 'leases' | 'workers';
+
+/**
+ * The largest number of rows in one DELETE, which takes a third of a second in PostgreSQL, well
+ * below the statement timeout.
+ */
+const droppedAtOnce = 5_000;
+
+const consumersSchema = v.array(
+  rowOf({
+    consumer: v.string(),
+    count: v.number(),
+    oldest: v.nullable(v.number()),
+    servedAt: v.nullable(v.number()),
+  }),
+);
+
+const listed = `SELECT named.consumer, coalesce(waiting.count, 0) AS count,
+    (SELECT queued_at FROM backlog WHERE backlog.consumer = named.consumer
+      AND event_id = waiting.first) AS oldest,
+    consumers.served_at
+  FROM (SELECT consumer FROM consumers UNION SELECT consumer FROM backlog) AS named
+  LEFT JOIN consumers ON consumers.consumer = named.consumer
+  LEFT JOIN (SELECT consumer, count(*) AS count, min(event_id) AS first
+    FROM backlog GROUP BY consumer) AS waiting
+    ON waiting.consumer = named.consumer
+  ORDER BY named.consumer`;
+
+function sqlConsumers(database: SqlDatabase, leaseTable: LeaseTable): Consumers {
+  const refuseIfServed = async (sql: Sql, name: string): Promise<void> => {
+    const text = `SELECT 1 FROM ${leaseTable} WHERE consumer = ? AND lease_until > ? LIMIT 1`;
+    if ((await sql.all(text, name, await sql.now())).length > 0) throw beingServed(name);
+  };
+  /**
+   * Drops some rows of a consumer's backlog. Resolves with the number of dropped rows, and with
+   * whether the backlog is now empty.
+   */
+  const dropSome = async (sql: Sql, name: string): Promise<readonly [number, boolean]> => {
+    await refuseIfServed(sql, name);
+    const some = `DELETE FROM backlog WHERE consumer = ? AND event_id IN
+      (SELECT event_id FROM backlog WHERE consumer = ? ORDER BY event_id LIMIT ${droppedAtOnce})`;
+    const dropped = await sql.run(some, name, name);
+    if (dropped === droppedAtOnce) return [dropped, false];
+    for (const table of [leaseTable, 'consumers'])
+      await sql.run(`DELETE FROM ${table} WHERE consumer = ?`, name);
+    return [dropped, true];
+  };
+  return {
+    serve: (names) =>
+      database.transaction(async (sql) => {
+        const at = await sql.now();
+        if (names.length > 0)
+          await sql.run(
+            ...inserted(
+              'consumers',
+              names.toSorted().map((consumer) => ({ consumer, servedAt: at })),
+              'ON CONFLICT (consumer) DO UPDATE SET served_at = excluded.served_at',
+            ),
+          );
+        const others = `INSERT INTO consumers (consumer, served_at)
+          SELECT DISTINCT consumer, CAST(? AS BIGINT) FROM backlog
+          WHERE consumer NOT IN (SELECT consumer FROM consumers) ON CONFLICT DO NOTHING`;
+        await sql.run(others, at);
+      }),
+    list: () =>
+      database.read(async (sql) => {
+        const [rows, at] = [v.parse(consumersSchema, await sql.all(listed)), await sql.now()];
+        const ago = (time: number | null): number | null =>
+          time === null ? null : Math.max(0, at - time) / 1_000;
+        return rows.map(({ servedAt, ...row }) => ({
+          ...row,
+          oldestSeconds: ago(row.oldest),
+          servedSeconds: ago(servedAt),
+        }));
+      }),
+    async remove(name) {
+      for (let total = 0; ;) {
+        const [dropped, isLast] = await database.transaction((sql) => dropSome(sql, name));
+        total += dropped;
+        if (isLast) return total;
+      }
+    },
+    rename: (name, to) =>
+      database.transaction(
+        async (sql) => {
+          const stored = `SELECT consumer FROM consumers WHERE consumer = ?
+            UNION SELECT consumer FROM backlog WHERE consumer = ?`;
+          if ((await sql.all(stored, to, to)).length > 0) throw taken(to);
+          await refuseIfServed(sql, name);
+          for (const table of ['backlog', leaseTable, 'consumers'])
+            await sql.run(`UPDATE ${table} SET consumer = ? WHERE consumer = ?`, to, name);
+        },
+        { isUnlimited: true },
+      ),
+  };
+}
+
+const beingServed = (name: string): Failure =>
+  new Failure('temporary', `Nothing was changed: a receiver is delivering to ${name}.`, {
+    hint: 'Stop the receivers of this consumer, then run the same command again.',
+  });
+
+const taken = (name: string): Failure =>
+  new Failure('usage', `Nothing was changed: the consumer ${name} already exists.`, {
+    hint: 'Choose another name, or remove the existing consumer first.',
+  });

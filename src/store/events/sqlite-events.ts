@@ -6,8 +6,7 @@ import { inserted, rowOf, type Sql, type SqlDatabase } from '../database/sql.js'
 import { sqliteDatabase } from '../database/sqlite-database.js';
 import type { SqliteFile } from '../files/sqlite-file.js';
 import { eventLeaseMs, type EventStore, type Leases } from './event-store.js';
-import { applicationId, sqliteSteps, waitingSchema } from './schema.js';
-import { openSqlEvents } from './sql-events.js';
+import { applicationId, sqliteSteps, waitingSchema, openSqlEvents } from './sql-events.js';
 
 /**
  * The number of pages in the write-ahead log between two checkpoints. svcpay makes few checkpoints,

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { postgresDatabase } from '../../../src/store/database/postgres.js';
 import type { TableGroup } from '../../../src/store/database/postgres-schema.js';
 import { inboxPart } from '../../../src/store/events/postgres-events.js';
-import { sqliteSteps as inboxSteps } from '../../../src/store/events/schema.js';
+import { sqliteSteps as inboxSteps } from '../../../src/store/events/sql-events.js';
 import { journalPart, sqliteSteps as journalSteps } from '../../../src/store/journal/schema.js';
 import { hasPostgres } from '../../support/postgres.js';
 import { prepareTables } from '../../support/prepared-database.js';

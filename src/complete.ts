@@ -8,7 +8,7 @@ import type { Page } from './cli/help/help.js';
 import type { Suggested } from './cli/values.js';
 import { isGenerated, isFields, jsonIn } from './formats/text.js';
 import { sanitize } from './terminal/sanitize.js';
-import { sendWord } from './terminal/views/state-words.js';
+import { sendWord } from './terminal/cards/steps.js';
 import { findHome, journalFile, sandboxFile, type Home } from './store/files/home.js';
 
 const mostOffered = 20;

@@ -1,6 +1,6 @@
 // Shows an error as a paragraph or as one line of JSON.
 import type { Failure } from '../formats/failure.js';
-import { failureFields, failureJson, failureLines } from '../terminal/failure-view.js';
+import { failureFields, failureJson, failureLines } from '../terminal/next-step.js';
 import { asciiGlyphs, sanitize } from '../terminal/sanitize.js';
 import { isLog, openTerminal } from '../terminal/terminal.js';
 import type { CommandLine } from './command-line.js';

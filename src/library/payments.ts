@@ -56,7 +56,7 @@ import { pay, referenceOf } from '../wallet/payment/payment.js';
 import { directionOf, waitUntilFinal } from '../wallet/transaction/read.js';
 import { resumeAll } from '../wallet/payment/resume-all.js';
 import { readPayoutFile } from '../wallet/payout/from-file.js';
-import { findInstitution } from '../wallet/payout/institutions.js';
+import { findInstitution } from '../wallet/payout/methods.js';
 import { readAsked, requestMoney } from '../wallet/receive/request.js';
 import { checkedInvoice, checkedOnchainRequest } from '../wallet/receive/checked.js';
 

@@ -2,7 +2,6 @@
 // text of the live line stays on the screen.
 import type { Ora } from 'ora';
 import { asciiGlyphs } from './sanitize.js';
-import { spinnerFrames } from './ask/theme.js';
 import type { OutputStream, Terminal } from './terminal.js';
 import { truncate } from './layout.js';
 
@@ -224,6 +223,12 @@ function animate(terminal: Terminal, every: LiveOptions['every'], line: () => st
     },
   };
 }
+
+const dots = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const dashes = ['-', '\\', '|', '/'];
+
+/** Returns the frames that every spinner uses. */
+export const spinnerFrames = (unicode: boolean): string[] => (unicode ? [...dots] : [...dashes]);
 
 const wrapOff = '\u001B[?7l';
 const wrapOn = '\u001B[?7h';

@@ -14,7 +14,7 @@ export function pagerOf(
   return stdoutIsTty && !isDumb && command !== '' && command !== 'cat' ? command : undefined;
 }
 
-export interface Pager {
+interface Pager {
   /**
    * The stream to which the command writes instead of stdout. The first text on the stream starts
    * the pager, and closing the stream ends the pager.

@@ -3,13 +3,8 @@
 import { Chalk } from 'chalk';
 import { expect } from 'vitest';
 import { Failure } from '../../src/formats/failure.js';
-import {
-  back,
-  type Ask,
-  type Back,
-  type Choice,
-  type LinesAbove,
-} from '../../src/terminal/ask/ask.js';
+import type { Ask } from '../../src/terminal/ask/ask.js';
+import { back, type Back, type Choice, type LinesAbove } from '../../src/terminal/ask/questions.js';
 
 /**
  * Each line is `flag answer`: the expected question, and the text to type or choose; `<` goes back.

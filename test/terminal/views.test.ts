@@ -9,15 +9,20 @@ import type { Transaction } from '../../src/api/types.js';
 import { amountWithSats, money } from '../../src/formats/amount.js';
 import { Failure } from '../../src/formats/failure.js';
 import { detailLines, moneyLines } from '../../src/terminal/cards/card.js';
-import { failureJson, failureLines } from '../../src/terminal/failure-view.js';
+import { failureJson, failureLines } from '../../src/terminal/next-step.js';
 import { invoiceCard, type InvoiceCard } from '../../src/terminal/cards/invoice-card.js';
 import { createOutput } from '../../src/terminal/output.js';
 import { pointsAligned } from '../../src/terminal/layout.js';
-import { besideSteps, recordLine, stepsLine, waitingText } from '../../src/terminal/cards/steps.js';
+import {
+  besideSteps,
+  recordLine,
+  stepsLine,
+  waitingText,
+  stateWord,
+} from '../../src/terminal/cards/steps.js';
 import { quoteCard, type QuoteCard } from '../../src/terminal/cards/quote-card.js';
 import { receipt } from '../../src/terminal/cards/receipt.js';
 import { asciiGlyphs } from '../../src/terminal/sanitize.js';
-import { stateWord } from '../../src/terminal/views/state-words.js';
 import type { Canvas } from '../../src/terminal/terminal.js';
 import { relativeTime } from '../../src/terminal/time.js';
 import { transactionKind, transactionList } from '../../src/terminal/views/transaction-view.js';

@@ -3,7 +3,7 @@ import type { Transaction } from '../../api/types.js';
 import { isUnitless, parseAmount, shortAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { didYouMean, plainLetters } from '../../formats/text.js';
-import { back } from '../../terminal/ask/ask.js';
+import { back } from '../../terminal/ask/questions.js';
 import type { CardDetail } from '../../terminal/cards/card.js';
 import { repeatable } from '../../wallet/history/earlier-payments.js';
 import type { Instruction } from '../../wallet/instruction/instruction.js';

@@ -56,8 +56,12 @@ import {
   type SendWords,
 } from '../../wallet/instruction/send.js';
 import { payoutInstruction } from '../../wallet/payout/order.js';
-import { readDraft } from '../payout/payout-draft.js';
-import { answerOptions, missingFlags, type PayoutAnswers } from '../payout/payout-options.js';
+import {
+  readDraft,
+  answerOptions,
+  missingFlags,
+  type PayoutAnswers,
+} from '../payout/payout-draft.js';
 
 function parseFactor(text: string): Big {
   if (/^\d{1,6}(?:\.\d{1,6})?$/.test(text) && new Big(text).gte(1)) return new Big(text);

@@ -24,7 +24,7 @@ import {
 } from './batch-check.js';
 import { batchResultView, runRows, type BatchResult } from './batch-flow.js';
 import type { Context } from '../context.js';
-import { back, type Back } from '../../terminal/ask/ask.js';
+import { back, type Back } from '../../terminal/ask/questions.js';
 import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
 import { draining } from './batch-pay.js';

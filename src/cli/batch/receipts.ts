@@ -10,7 +10,7 @@ import { file, verbatim } from '../values.js';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
-import { remittancePage } from '../../terminal/cards/receipt-page.js';
+import { remittancePage } from '../../terminal/cards/receipt.js';
 import { remittanceList, type Remittance } from '../../terminal/views/payout-lists.js';
 import { stateTimes } from '../tx/payments.js';
 import { knownRows, rowOptions } from './status.js';

@@ -6,7 +6,7 @@ import { rails } from '../../formats/rails.js';
 import type { BudgetChange, BudgetRecords } from '../../store/journal/budgets.js';
 import type { Budget, BudgetRules } from '../../store/journal/journal.js';
 import { budgetCard, budgetTable, type BudgetView } from '../../terminal/views/budget-view.js';
-import { sentenceView } from '../../terminal/views/object-view.js';
+import { sentenceView } from '../../terminal/cards/card.js';
 import { readAllowed } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';

@@ -18,7 +18,7 @@ import type { KycCodes, Profile } from '../../store/profile/profiles.js';
 import type { SecretStore } from '../../store/profile/secrets.js';
 import { parseLine } from '../../wallet/payout/order.js';
 import type { Globals } from '../globals.js';
-import { partyTypes } from '../payout/payout-options.js';
+import { partyTypes } from '../payout/payout-draft.js';
 import { choice } from '../values.js';
 
 export interface ConfigKey {

@@ -1,8 +1,7 @@
 // Lists, changes and removes the settings of a profile.
 import { Failure } from '../../formats/failure.js';
 import { changeProfile } from '../../store/profile/profiles.js';
-import { back, type Choice } from '../../terminal/ask/ask.js';
-import { stepFor, walk } from '../../terminal/ask/wizard.js';
+import { back, type Choice, stepFor, walk } from '../../terminal/ask/questions.js';
 import { pathView, settingList, settingView } from '../../terminal/views/settings-views.js';
 import type { Context } from '../context.js';
 import { namesOf } from '../../terminal/rows/list.js';

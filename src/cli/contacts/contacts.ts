@@ -9,8 +9,7 @@ import {
   type Contact,
   type Contacts,
 } from '../../store/profile/profiles.js';
-import { back } from '../../terminal/ask/ask.js';
-import { taking, walk } from '../../terminal/ask/wizard.js';
+import { back, taking, walk } from '../../terminal/ask/questions.js';
 import { shellArgument } from '../../terminal/next-step.js';
 import {
   contactList,
@@ -22,20 +21,22 @@ import type { Context } from '../context.js';
 import { defineCommand, type Deps } from '../define.js';
 import { done, list, record } from '../show.js';
 import { leftAtOnce } from '../exit-with.js';
-import { answersOf, readDestination, withMethod } from '../payout/payout-draft.js';
 import {
-  completeDestination,
-  openLookUp,
-  recipientRecord,
-  type LookUp,
-} from '../payout/payout-flow.js';
-import {
+  answersOf,
+  readDestination,
+  withMethod,
   destinationOptions,
   givenFlags,
   missingFlags,
   type Destination,
   type DestinationFlags,
-} from '../payout/payout-options.js';
+} from '../payout/payout-draft.js';
+import {
+  completeDestination,
+  recipientRecord,
+  openLookUp,
+  type LookUp,
+} from '../payout/payout-flow.js';
 import { askRecipient } from '../payout/payout-wizard.js';
 import { text, word } from '../values.js';
 

@@ -4,14 +4,13 @@ import { detectDestination } from '../../formats/destination.js';
 import { shortened } from '../../formats/text.js';
 import type { Payment } from '../../store/journal/payment.js';
 import type { Contact, Recipient } from '../../store/profile/profiles.js';
-import type { Choice } from '../../terminal/ask/ask.js';
+import type { Choice } from '../../terminal/ask/questions.js';
 import type { Column } from '../../terminal/rows/view.js';
 import { shortTime } from '../../terminal/time.js';
 import { knownDestinations, type KnownDestination } from '../../wallet/history/earlier-payments.js';
 import type { Instruction, PayoutDetails } from '../../wallet/instruction/instruction.js';
 import { keysOf } from '../../wallet/instruction/keys.js';
-import { methodsIn } from '../../wallet/payout/methods.js';
-import { bankKey, payeeOf } from '../../wallet/payout/payee.js';
+import { methodsIn, bankKey, payeeOf } from '../../wallet/payout/methods.js';
 import type { Context } from '../context.js';
 
 /** A payee, with its name in the address book or an empty string. */

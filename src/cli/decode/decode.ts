@@ -3,7 +3,7 @@ import { inspectInvoice } from '../../formats/bolt11/decode.js';
 import { describeDestination } from '../../formats/describe.js';
 import { detectDestination } from '../../formats/destination.js';
 import { decodedFields, decodedView } from '../../terminal/cards/decoded-view.js';
-import { objectView } from '../../terminal/views/object-view.js';
+import { objectView } from '../../terminal/cards/card.js';
 import { defineCommand, type Deps } from '../define.js';
 import { record } from '../show.js';
 import { readStdin } from '../stdin.js';

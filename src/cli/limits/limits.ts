@@ -5,7 +5,7 @@ import { money, parseAmount, amountWithSats, type Money } from '../../formats/am
 import { Failure } from '../../formats/failure.js';
 import type { Spend } from '../../store/journal/journal.js';
 import type { Limits } from '../../store/profile/profiles.js';
-import { back } from '../../terminal/ask/ask.js';
+import { back } from '../../terminal/ask/questions.js';
 import { limitList, type LimitRow } from '../../terminal/views/settings-views.js';
 import {
   byRule,

@@ -1,12 +1,13 @@
 // Runs guided flows. After a refusal, a guided flow shows the reason and asks what to change.
 // Builds the forms and choices of guided flows.
 import { Failure, type FailureKind } from '../../formats/failure.js';
-import { back, type Back, type Choice, type Ask, type LinesAbove } from '../../terminal/ask/ask.js';
-import { failureLines } from '../../terminal/failure-view.js';
+import type { Ask } from '../../terminal/ask/ask.js';
+import { back, type Back, type Choice, type LinesAbove } from '../../terminal/ask/questions.js';
+import { failureLines } from '../../terminal/next-step.js';
 import type { Context } from '../context.js';
 import { leftAtOnce } from '../exit-with.js';
 import { formatAmount, moneyFromWire, type Money } from '../../formats/amount.js';
-import { formLines, type Form } from '../../terminal/cards/form.js';
+import { formLines, type Form } from '../../terminal/cards/card.js';
 
 /** A group of answers that the person can change after a refusal. */
 interface Change<A> {

@@ -10,8 +10,8 @@ import {
   recordLine,
   stepsLine,
   waitingText,
+  confirmationsText,
 } from '../../terminal/cards/steps.js';
-import { confirmationsText } from '../../terminal/views/state-words.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import type { Answer, Approval, PaymentDeps } from '../../wallet/payment/contract.js';
 import { commandFor } from '../../terminal/next-step.js';

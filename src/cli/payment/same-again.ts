@@ -1,7 +1,7 @@
 // Asks before svcpay repeats the same payment, or refuses the payment if svcpay cannot ask.
 import { Failure } from '../../formats/failure.js';
 import { decisive, type AttemptState } from '../../store/journal/payment.js';
-import { back, type Back } from '../../terminal/ask/ask.js';
+import { back, type Back } from '../../terminal/ask/questions.js';
 import { relativeTime } from '../../terminal/time.js';
 import { instructionOf } from '../../wallet/instruction/instruction.js';
 import { amountAsked, payeeInWords } from '../../wallet/instruction/words.js';

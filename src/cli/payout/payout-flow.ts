@@ -9,17 +9,19 @@ import { keepSeenInstitutions } from '../../store/files/seen.js';
 import { changeContact, changeProfile, type Recipient } from '../../store/profile/profiles.js';
 import type { CardDetail } from '../../terminal/cards/card.js';
 import type { Output } from '../../terminal/output.js';
-import { findInstitution } from '../../wallet/payout/institutions.js';
+import {
+  findInstitution,
+  methodOf,
+  payeeOf,
+  type PayoutMethod,
+} from '../../wallet/payout/methods.js';
 import type { Instruction, PayoutDetails } from '../../wallet/instruction/instruction.js';
 import { payoutInstruction, type Payout } from '../../wallet/payout/order.js';
-import { methodOf, payeeOf } from '../../wallet/payout/payee.js';
-import type { PayoutMethod } from '../../wallet/payout/methods.js';
 import type { Context } from '../context.js';
 import { runPayment } from '../payment/payment-flow.js';
 import type { Presentation } from '../payment/payment-model.js';
 import type { PaymentFlags } from '../payment/payment-options.js';
-import { partyOf, type Draft } from './payout-draft.js';
-import type { Destination as KnownDestination } from './payout-options.js';
+import { partyOf, type Draft, type Destination as KnownDestination } from './payout-draft.js';
 
 export type LookUp = (countryCode: string) => Promise<readonly Institution[]>;
 

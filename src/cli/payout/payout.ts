@@ -1,11 +1,10 @@
 // Pays out fiat to a bank account or mobile wallet, from flags, from a file, or with questions.
 import type { Transaction } from '../../api/types.js';
 import { demandAnswers, paidView } from '../payment/payment-flow.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, ifAvailable } from '../../formats/failure.js';
 import type { Instruction } from '../../wallet/instruction/instruction.js';
 import { journalFirst, named } from '../../wallet/payment/journal-first.js';
-import { findInstitution } from '../../wallet/payout/institutions.js';
-import { payeeOf } from '../../wallet/payout/payee.js';
+import { findInstitution, payeeOf } from '../../wallet/payout/methods.js';
 import { readPayoutFile } from '../../wallet/payout/from-file.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
@@ -13,26 +12,42 @@ import { record } from '../show.js';
 import { payeeChoices, readPayees } from '../contacts/payees.js';
 import { reference, type PaymentFlags } from '../payment/payment-options.js';
 import { runGuided, walletChoices, type WalletChoice } from '../payment/guided.js';
-import { payoutChanges, readDraft, type Draft } from './payout-draft.js';
 import {
-  completePayout,
-  openLookUp,
-  payAndSave,
-  runPayoutInstruction,
-  type LookUp,
-} from './payout-flow.js';
-import {
+  payoutChanges,
+  readDraft,
+  type Draft,
   answerOptions,
   givenFlags,
   missingFlags,
   payoutOptions,
   type PayoutFlags,
-} from './payout-options.js';
-import { askToContinue, forgetLeft, keepIn, keepLeft } from './payout-kept.js';
+  flagsOf,
+  partyOf,
+} from './payout-draft.js';
+import {
+  completePayout,
+  payAndSave,
+  runPayoutInstruction,
+  completeDestination,
+  recipientRecord,
+  trySaving,
+  openLookUp,
+  type LookUp,
+} from './payout-flow.js';
 import { askPayout } from './payout-wizard.js';
 import { phrase, readAll } from '../values.js';
 import { readGivenText } from '../stdin.js';
 import { readWorth } from '../watch/worth.js';
+import { formatAmount } from '../../formats/amount.js';
+import {
+  changeContact,
+  changeProfile,
+  parseContactName,
+  savedName,
+} from '../../store/profile/profiles.js';
+import { back } from '../../terminal/ask/questions.js';
+import { commandLine } from '../../terminal/next-step.js';
+import { leftAtOnce } from '../exit-with.js';
 
 const { recipient, ...options } = payoutOptions;
 
@@ -179,4 +194,71 @@ function chooseRef(flag: string | undefined, inFile: string | undefined): string
     'usage',
     `The file has the reference ${ref}, but --ref is ${flag}. Use only one reference.`,
   );
+}
+
+/** Asks whether to continue the payout that the person left last, unless flags name a payout. */
+async function askToContinue(flags: PayoutFlags, context: Context): Promise<Draft | undefined> {
+  const { ask, config, settings } = context;
+  const { leftPayout, contacts } = config.read();
+  const isNamed = flags.recipient !== undefined || givenFlags(flags, answerOptions).length > 0;
+  if (leftPayout === undefined || leftPayout.baseUrl !== settings.baseUrl || isNamed)
+    return undefined;
+  const read = async (): Promise<Draft> =>
+    readDraft(readAll(payoutOptions, leftPayout.flags), contacts, settings.profile.sender);
+  const left = await ifAvailable(read());
+  if (left === undefined) return undefined;
+  const { chosen, acctName, country, amount } = left;
+  const what = [chosen || (acctName ?? country?.name), amount && formatAmount(amount)].filter(
+    Boolean,
+  );
+  const isContinued = await ask.steps.select({
+    message: `Continue the payout to ${what.join(', ')}?`,
+    flag: 'NAME',
+    choices: [
+      { value: true, name: 'Continue' },
+      { value: false, name: 'Start a new payout', description: 'discards the earlier answers' },
+    ],
+  });
+  if (isContinued === back) throw leftAtOnce(context);
+  if (isContinued) return left;
+  await forgetLeft(context);
+  return undefined;
+}
+
+const forgetLeft = ({ config, out }: Context): Promise<void> =>
+  trySaving(out, () => config.update((before) => ({ ...before, leftPayout: undefined })));
+
+/** Keeps the answers of a payout that the person left, so that the next payout can continue it. */
+async function keepLeft(left: Draft, { config, settings, globals, out }: Context): Promise<void> {
+  const { baseUrl = '' } = settings;
+  await trySaving(out, async () => {
+    await config.update((before) => ({ ...before, leftPayout: { baseUrl, flags: flagsOf(left) } }));
+    out.say(`  Your answers are kept. Continue: ${commandLine({ command: 'payout' }, globals)}`);
+  });
+}
+
+/** Saves the answers that the wizard offers to save, in the settings of this home. */
+function keepIn(context: Context, lookUp: LookUp) {
+  const { config, settings, globals, out } = context;
+  return {
+    sender: (draft: Draft) =>
+      trySaving(out, () =>
+        changeProfile(config, settings.profileName, (before) => ({
+          ...before,
+          sender: partyOf(draft, 'sender'),
+        })),
+      ),
+    recipient: (name: string, draft: Draft) =>
+      trySaving(out, async () => {
+        const contact = recipientRecord(await completeDestination(draft, lookUp));
+        await changeContact(config, name, () => contact);
+        const again = commandLine({ command: 'send', argument: name }, globals);
+        out.say(`  Saved in your contacts: ${again}`);
+      }),
+    parseName(text: string) {
+      const name = parseContactName(text);
+      if (savedName(config.read().contacts, name) === undefined) return name;
+      throw new Failure('usage', `"${name}" is in your contacts already. Write another name.`);
+    },
+  };
 }

@@ -18,7 +18,7 @@ import {
   type Known,
   type ReadProposal,
 } from '../../wallet/proposals/proposal.js';
-import { payeeOf } from '../../wallet/payout/payee.js';
+import { payeeOf } from '../../wallet/payout/methods.js';
 import { inJournal } from '../../wallet/batch/check.js';
 import { alikeIn } from '../batch/batch-check.js';
 import type { Deps } from '../define.js';

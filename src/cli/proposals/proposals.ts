@@ -7,7 +7,7 @@ import Big from 'big.js';
 import { formatAmounts, money, type Money, fixed } from '../../formats/amount.js';
 import { exitCodes, Failure } from '../../formats/failure.js';
 import { writeResult } from '../../store/files/outbox.js';
-import { sentenceView } from '../../terminal/views/object-view.js';
+import { sentenceView } from '../../terminal/cards/card.js';
 import {
   proposalCard,
   proposalList,
@@ -34,7 +34,7 @@ import { mayHaveMoved, mayHavePaid, type Payment } from '../../store/journal/pay
 import { unfinished, journalFirst } from '../../wallet/payment/journal-first.js';
 import type { Instruction } from '../../wallet/instruction/instruction.js';
 import { readSendNow } from '../../wallet/instruction/send.js';
-import { methodOf } from '../../wallet/payout/payee.js';
+import { methodOf } from '../../wallet/payout/methods.js';
 import {
   checkRows,
   refuseProblems,

@@ -8,9 +8,9 @@ import {
   lightningAddressOf,
 } from '../../wallet/receive/checked.js';
 import type { Context } from '../context.js';
-import { objectView } from '../../terminal/views/object-view.js';
-import { back, type Ask, type Back, type Choice } from '../../terminal/ask/ask.js';
-import { stepFor, walk } from '../../terminal/ask/wizard.js';
+import { objectView } from '../../terminal/cards/card.js';
+import type { Ask } from '../../terminal/ask/ask.js';
+import { back, type Back, type Choice, stepFor, walk } from '../../terminal/ask/questions.js';
 import { defineCommand } from '../define.js';
 import { record } from '../show.js';
 import { leftAtOnce } from '../exit-with.js';

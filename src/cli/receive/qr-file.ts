@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Failure } from '../../formats/failure.js';
-import { qrPng, qrSvg } from '../../terminal/qr/qr.js';
+import { qrPng, qrSvg } from '../../terminal/cards/invoice-card.js';
 import { literal } from '../values.js';
 
 export const qrFile = () =>

@@ -2,8 +2,8 @@
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import type { Ask, Back } from '../../terminal/ask/ask.js';
-import { stepFor, walk } from '../../terminal/ask/wizard.js';
+import type { Ask } from '../../terminal/ask/ask.js';
+import { type Back, stepFor, walk } from '../../terminal/ask/questions.js';
 import { journalFirst, named } from '../../wallet/payment/journal-first.js';
 import { checkHeld, isAll } from '../../wallet/instruction/instruction.js';
 import type { Context } from '../context.js';

@@ -2,8 +2,7 @@
 import type { ServiceClient } from '../../api/client.js';
 import type { ListedTransaction, TransactionFilter } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { unreachedText } from '../../terminal/failure-view.js';
-import { commandFor } from '../../terminal/next-step.js';
+import { unreachedText, commandFor } from '../../terminal/next-step.js';
 import { picked, type Fields } from '../../terminal/rows/list.js';
 import { type ListView, type Rows } from '../../terminal/rows/view.js';
 import { toJson } from '../../terminal/rows/json.js';

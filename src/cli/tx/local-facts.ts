@@ -9,7 +9,7 @@ import type { RecipientOf } from '../../terminal/views/transaction-view.js';
 import { instructionOf } from '../../wallet/instruction/instruction.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
 import { actorInWords } from '../../wallet/payment/story.js';
-import { payeeOf } from '../../wallet/payout/payee.js';
+import { payeeOf } from '../../wallet/payout/methods.js';
 import type { Context } from '../context.js';
 import { failureReasonOf } from '../../api/unspecified.js';
 import { Failure, ifAvailable, type FailureKind } from '../../formats/failure.js';

@@ -9,7 +9,7 @@ import {
   pendingList,
   type OverduePayment,
 } from '../../terminal/views/pending-view.js';
-import { stateWord } from '../../terminal/views/state-words.js';
+import { stateWord } from '../../terminal/cards/steps.js';
 import { movedText } from '../../terminal/views/transaction-view.js';
 import { defineCommand, type Deps } from '../define.js';
 import { list } from '../show.js';

@@ -17,7 +17,7 @@ import {
 import { listedUnder } from '../../wallet/payment/find.js';
 import type { Context } from '../context.js';
 import { showSearching } from '../payment/payment-screen.js';
-import { back, type Back, type Choice } from '../../terminal/ask/ask.js';
+import { back, type Back, type Choice } from '../../terminal/ask/questions.js';
 import { dateTime } from '../../terminal/time.js';
 import { leftAtOnce } from '../exit-with.js';
 import {

@@ -2,9 +2,9 @@
 import type { Transaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import { Failure, isUnknown } from '../../formats/failure.js';
-import type { CardDetail } from '../../terminal/cards/card.js';
+import { type CardDetail, sentenceView } from '../../terminal/cards/card.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
-import { sendWord, stateWord } from '../../terminal/views/state-words.js';
+import { sendWord, stateWord } from '../../terminal/cards/steps.js';
 import {
   transactionKind,
   explainedView,
@@ -36,9 +36,8 @@ import { swapPresentation, type Presentation } from '../payment/payment-model.js
 import { cancelQuote } from '../../wallet/payment/cancel-quote.js';
 import { ownReference } from '../../formats/text.js';
 import { type Attempt, type Payment, latest, status } from '../../store/journal/payment.js';
-import { back } from '../../terminal/ask/ask.js';
+import { back } from '../../terminal/ask/questions.js';
 import { sanitize } from '../../terminal/sanitize.js';
-import { sentenceView } from '../../terminal/views/object-view.js';
 import { resolutionText } from '../../wallet/payment/outcomes.js';
 import { attemptToResolve, recordRead, recordResolution } from '../../wallet/payment/resolve.js';
 import type { TrailStep } from '../../store/journal/trail.js';

@@ -2,7 +2,8 @@
 // unfinished payments and a menu, and behind the menu the history with receipts.
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { exitCodes, Failure } from '../../formats/failure.js';
-import { back, type Ask, type Back, type LinesAbove } from '../../terminal/ask/ask.js';
+import type { Ask } from '../../terminal/ask/ask.js';
+import { back, type Back, type LinesAbove } from '../../terminal/ask/questions.js';
 import {
   homeLines,
   homeView,
@@ -35,7 +36,7 @@ import { messageOf } from '../../formats/text.js';
 import type { Instruction } from '../../wallet/instruction/instruction.js';
 import { inWords } from '../../wallet/instruction/words.js';
 import { repeatable } from '../../wallet/history/earlier-payments.js';
-import { failureLines } from '../../terminal/failure-view.js';
+import { failureLines } from '../../terminal/next-step.js';
 import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
 import { truncate, wrap } from '../../terminal/layout.js';
 import type { Canvas } from '../../terminal/terminal.js';

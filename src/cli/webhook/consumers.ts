@@ -6,7 +6,7 @@ import { counted } from '../../formats/text.js';
 import { isFormer, type Consumer, type EventStore } from '../../store/events/event-store.js';
 import type { ListView } from '../../terminal/rows/view.js';
 import { sanitize } from '../../terminal/sanitize.js';
-import { sentenceView } from '../../terminal/views/object-view.js';
+import { sentenceView } from '../../terminal/cards/card.js';
 import { defineCommand, type Deps } from '../define.js';
 import { list, record } from '../show.js';
 import { text, word } from '../values.js';

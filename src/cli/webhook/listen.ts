@@ -43,7 +43,7 @@ import { consumerName } from './consumers.js';
 import { file, flag, text, whole, word, type ValuesOf } from '../values.js';
 import * as v from 'valibot';
 import type { ServiceClient } from '../../api/client.js';
-import { back } from '../../terminal/ask/ask.js';
+import { back } from '../../terminal/ask/questions.js';
 import { commandLine } from '../../terminal/next-step.js';
 import { checkCallback } from './webhook.js';
 

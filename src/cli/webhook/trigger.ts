@@ -4,7 +4,7 @@ import { deliveryAnswer, fieldNames } from '../../formats/sandbox/answers.js';
 import { messageOf } from '../../formats/text.js';
 import { transactionStates } from '../../formats/states.js';
 import type { RecordView } from '../../terminal/rows/view.js';
-import { sentenceView } from '../../terminal/views/object-view.js';
+import { sentenceView } from '../../terminal/cards/card.js';
 import { payloadFields, signBody } from '../../webhooks/events.js';
 import { nameOf, openForwarder, parseTarget } from '../../webhooks/targets.js';
 import type { Context } from '../context.js';

@@ -3,20 +3,18 @@
 import { Failure } from '../../formats/failure.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
-import type {
-  ChoiceQuestion,
-  Prompter,
-  ParsedQuestion,
-  SelectQuestion,
-  TextQuestion,
-  Validation,
+import {
+  type ChoiceQuestion,
+  type Prompter,
+  type ParsedQuestion,
+  type SelectQuestion,
+  type TextQuestion,
+  type Validation,
+  interrupted,
+  type Deadline,
+  back,
+  type Back,
 } from './questions.js';
-import { interrupted } from './read-line.js';
-import type { Deadline } from './timed-confirm.js';
-import { back, type Back } from './wizard.js';
-
-export { back, type Back } from './wizard.js';
-export type { Choice, LinesAbove } from './questions.js';
 
 /**
  * Questions that accept the answer `back`, which a person gives with Esc, with `<` for a text, or

@@ -2,11 +2,20 @@
 import { Failure } from '../../formats/failure.js';
 import { formatDuration } from '../../formats/calendar.js';
 import { asciiGlyphs, sanitize } from '../sanitize.js';
-import type { Terminal } from '../terminal.js';
+import type { Terminal, InputStream } from '../terminal.js';
 import { wrap } from '../layout.js';
-import type { Choice, Prompter, LinesAbove, SelectQuestion, Validation } from './questions.js';
-import { readLine, readUnseen } from './read-line.js';
-import { back, type Back } from './wizard.js';
+import {
+  type Choice,
+  type Prompter,
+  type LinesAbove,
+  type SelectQuestion,
+  type Validation,
+  back,
+  type Back,
+  inputEnded,
+  interrupted,
+} from './questions.js';
+import { StringDecoder } from 'node:string_decoder';
 
 export function askByLines(terminal: Terminal, signal: AbortSignal | undefined): Prompter {
   const lines = openLines(terminal, signal);
@@ -147,3 +156,58 @@ function readTyped<T>(typed: ((text: string) => Choice<T>) | undefined, text: st
 }
 
 const wayBack = (name = 'Back'): string => `< ${name.toLowerCase()}`;
+
+const ctrlC = '\u0003';
+const ctrlD = '\u0004';
+
+/** Reads a line. Throws Failure `interrupted` for Ctrl-C, and `declined` for the end of input. */
+function readLine(stdin: InputStream, signal: AbortSignal | undefined): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const decoder = new StringDecoder('utf8');
+    let typed = '';
+    const end = (settle: () => void): void => {
+      stdin.off('data', onData).off('end', onEnd).off('close', onEnd).pause();
+      signal?.removeEventListener('abort', onAbort);
+      settle();
+    };
+    const onAbort = (): void => end(() => reject(interrupted()));
+    const onEnd = (): void => end(() => reject(inputEnded()));
+    const onData = (piece: Buffer | string): void => {
+      typed += typeof piece === 'string' ? piece : decoder.write(piece);
+      // In raw mode Ctrl-C and Ctrl-D arrive as characters.
+      const found = /\r?\n|[\r\u0003\u0004]/.exec(typed);
+      if (found === null) return;
+      if (found[0] === ctrlC) return onAbort();
+      if (found[0] === ctrlD) return onEnd();
+      end(() => resolve(typed.slice(0, found.index)));
+      const ahead = typed.slice(found.index + found[0].length);
+      if (ahead !== '') stdin.unshift(ahead);
+    };
+    if (signal?.aborted === true) return onAbort();
+    if (stdin.readableEnded) return onEnd();
+    signal?.addEventListener('abort', onAbort);
+    stdin.on('data', onData).on('end', onEnd).on('close', onEnd).resume();
+  });
+}
+
+/** Reads a line without echo, and applies Backspace and Ctrl-U to the typed text. */
+async function readUnseen(stdin: InputStream, signal: AbortSignal | undefined): Promise<string> {
+  if (stdin.setRawMode === undefined)
+    throw new Failure('declined', 'The terminal cannot hide the input.');
+  stdin.setRawMode(true);
+  try {
+    return withBackspaces(await readLine(stdin, signal));
+  } finally {
+    stdin.setRawMode(false);
+  }
+}
+
+/** Applies Backspace, which deletes a character, and Ctrl-U, which deletes the line. */
+function withBackspaces(typed: string): string {
+  let line = '';
+  for (const character of typed) {
+    if (character === '\u0015') line = '';
+    else line = /[\b\u007F]/.test(character) ? [...line].slice(0, -1).join('') : line + character;
+  }
+  return line;
+}

@@ -4,21 +4,36 @@ import { confirm, input, password, search, select } from '@inquirer/prompts';
 import { Failure } from '../../formats/failure.js';
 import { plainLetters } from '../../formats/text.js';
 import { asciiGlyphs, sanitize } from '../sanitize.js';
-import type { Terminal } from '../terminal.js';
+import type { Terminal, Input, InputStream, OutputStream } from '../terminal.js';
 import { oneLine, truncate, widthOf, wrap } from '../layout.js';
-import { runPrompt, type PromptBehaviour, type PromptContext } from './prompt.js';
-import type {
-  Choice,
-  ChoiceQuestion,
-  JudgedText,
-  Prompter,
-  SelectQuestion,
-  Shortcut,
-  Validation,
+import {
+  type Choice,
+  type ChoiceQuestion,
+  type JudgedText,
+  type Prompter,
+  type SelectQuestion,
+  type Shortcut,
+  type Validation,
+  type Deadline,
+  back,
+  type Back,
+  inputEnded,
+  interrupted,
 } from './questions.js';
-import { promptTheme } from './theme.js';
-import { timedConfirm, type Deadline } from './timed-confirm.js';
-import { back, type Back } from './wizard.js';
+import { spinnerFrames } from '../live.js';
+import {
+  createPrompt,
+  isEnterKey,
+  makeTheme,
+  useEffect,
+  useKeypress,
+  usePrefix,
+  useState,
+} from '@inquirer/core';
+import { formatDuration } from '../../formats/calendar.js';
+import { type Key, createInterface } from 'node:readline';
+import { PassThrough, Writable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
 
 /**
  * Creates the prompts.
@@ -239,4 +254,467 @@ function matching<T>(choices: readonly ListedChoice<T>[], typed: string): Listed
 function hasInOrder(text: string, word: string): boolean {
   let at = -1;
   return [...word].every((letter) => (at = text.indexOf(letter, at + 1)) >= 0);
+}
+
+interface PromptLook {
+  /** The effect of Esc in a list, such as `back`. */
+  readonly escape?: string | undefined;
+  /** The key of a shortcut, and what it shows. */
+  readonly shortcut?: { readonly key: string; readonly name: string } | undefined;
+  /** A dim text in parentheses after the question, until the person has answered. */
+  readonly hint?: string | undefined;
+  /** A dim remark after `(y/N)`. */
+  readonly note?: string | undefined;
+  /** Whether the answer follows the question on the same line. */
+  readonly isYesNo?: boolean;
+  readonly over?: readonly string[] | undefined;
+  /** Called with the text of the choice under the cursor. */
+  readonly onHighlight?: (text: string) => void;
+}
+
+/** The minimum width of an answer that stays on the line of its question. */
+const leastRoom = 14;
+/** The width of ` (y/N) ` and the typed letter. */
+const roomForYesNo = 8;
+
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+
+function promptTheme(
+  { unicode, stderrCanvas: { style, columns } }: Terminal,
+  { escape, shortcut, hint, note, isYesNo = false, over = [], onHighlight }: PromptLook,
+) {
+  const sign = (text: string): string => (unicode ? text : asciiGlyphs(text));
+  const keys = [
+    ...(unicode ? ['↑↓ move', '⏎ choose'] : ['arrows move', 'enter chooses']),
+    ...(shortcut === undefined ? [] : [`${shortcut.key} ${lowerFirst(shortcut.name)}`]),
+  ];
+  return {
+    prefix: {
+      idle: (over.length === 0 ? '' : ['', ...over.map(sign), '', ''].join('\n')) + style.cyan('?'),
+      done: style.green(sign('✓')),
+    },
+    spinner: { interval: 80, frames: spinnerFrames(unicode).map((frame) => style.cyan(frame)) },
+    icon: { cursor: sign('❯') },
+    style: {
+      answer: (text: string) => style.cyan(text),
+      message: (text: string, status: string) => {
+        const hinted =
+          hint === undefined || status === 'done'
+            ? style.bold(text)
+            : `${style.bold(text)} ${style.dim(`(${hint})`)}`;
+        const lines = wrap(hinted, columns - 3);
+        // An answer starts on a new line if the answer does not fit next to the question.
+        const isFull =
+          (hint !== undefined || isYesNo) &&
+          status !== 'done' &&
+          widthOf(lines.at(-1) ?? '') > columns - (isYesNo ? roomForYesNo : leastRoom);
+        return lines.join('\n  ') + (isFull ? '\n ' : '');
+      },
+      error: (text: string) =>
+        wrap(text, columns - 3)
+          .map((line, i) => `${i === 0 ? style.red(sign('✗')) : ' '} ${line}`)
+          .join('\n'),
+      defaultAnswer: (text: string) => style.dim(note ? `(${text})  ${note}` : `(${text})`),
+      help: (text: string) => style.dim(text),
+      highlight: (text: string) => {
+        onHighlight?.(text);
+        return style.cyan(text);
+      },
+      key: (text: string) => style.bold(text),
+      disabled: (text: string) => style.dim(text),
+      searchTerm: (text: string) => style.cyan(text),
+      description: (text: string) => style.dim(text),
+      keysHelpTip: () => {
+        const tip = [...keys, ...(escape === undefined ? [] : [`esc ${escape}`])].join(' · ');
+        return wrap(sign(tip), columns - 1)
+          .map((line) => style.dim(line))
+          .join('\n');
+      },
+    },
+  };
+}
+
+interface Config {
+  readonly message: string;
+  readonly deadline: Deadline;
+  readonly theme: ReturnType<typeof promptTheme>;
+}
+
+const tickMs = 1000;
+
+const timedConfirm = createPrompt<boolean | 'lapsed', Config>(
+  ({ message, deadline, theme: look }, done) => {
+    const theme = makeTheme(look);
+    const [answer, setAnswer] = useState<boolean | 'lapsed' | undefined>(undefined);
+    const [typed, setTyped] = useState('');
+    const [error, setError] = useState<string | undefined>(undefined);
+    const [left, setLeft] = useState(deadline.left());
+    const prefix = usePrefix({
+      status: answer === undefined || answer === 'lapsed' ? 'idle' : 'done',
+      theme,
+    });
+
+    const end = (given: boolean | 'lapsed'): void => {
+      setAnswer(given);
+      done(given);
+    };
+    useEffect(() => {
+      const tick = (): void => {
+        const rest = deadline.left();
+        setLeft(rest);
+        if (rest <= 0) end('lapsed');
+      };
+      return deadline.every(tickMs, tick);
+    }, []);
+    useKeypress((key, line) => {
+      if (answer !== undefined) return;
+      if (key.name === 'escape') return end(false);
+      if (!isEnterKey(key)) {
+        setTyped(line.line);
+        return setError(undefined);
+      }
+      const given = readAnswer(typed);
+      // A yes after the time limit does not count.
+      if (given !== undefined) return end(deadline.left() <= 0 ? 'lapsed' : given);
+      line.write(typed);
+      setError('Answer y or n.');
+    });
+
+    const { style } = theme;
+    if (answer !== undefined) {
+      const text = answer === 'lapsed' ? 'the quote expired' : answer ? 'Yes' : 'No';
+      return `${prefix} ${style.message(message, 'done')} ${style.answer(text)}`;
+    }
+    const note = `quote valid ${formatDuration(Math.ceil(Math.max(left, 0) / tickMs) * tickMs)}`;
+    const asked = style.message(message, 'idle');
+    const question = `${prefix} ${asked} ${style.defaultAnswer('y/N')} ${typed}`;
+    return [
+      question,
+      [...(error === undefined ? [] : [style.error(error)]), style.help(note)].join('\n'),
+    ];
+  },
+);
+
+function readAnswer(typed: string): boolean | undefined {
+  const word = typed.trim().toLowerCase();
+  if (word === '' || 'no'.startsWith(word)) return false;
+  return 'yes'.startsWith(word) ? true : undefined;
+}
+
+/** The options for a prompt of the inquirer library. */
+interface PromptContext {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+  readonly signal: AbortSignal;
+  clearPromptOnDone: boolean;
+}
+
+interface PromptBehaviour {
+  readonly canGoBack: boolean;
+  /**
+   * Returns whether svcpay has refused the answer that the person typed last. If svcpay has refused
+   * the answer, a pasted text replaces the answer. Otherwise svcpay inserts the pasted text.
+   */
+  readonly isRefused?: () => boolean;
+  /** Whether svcpay erases the question after the answer, because the answer is shown elsewhere. */
+  readonly isWiped?: boolean;
+  /** Whether svcpay discards keys that were typed before the question. */
+  readonly isFresh?: boolean;
+  /**
+   * The lines above the question, which svcpay redraws together with the question after a change of
+   * the window size. Before a redraw, the cursor is on the last line of the question.
+   */
+  readonly above?: () => readonly string[];
+  /**
+   * Called for Ctrl-Z, which the inquirer library would read as a letter that moves the cursor of a
+   * list.
+   */
+  readonly onSuspend?: () => void;
+}
+
+/** A key that answers a prompt. */
+interface KeyAnswer<T> {
+  readonly key: string;
+  readonly value: T;
+}
+
+/** The abort reason for a prompt that svcpay redraws after a change of the window size. */
+const resized = Symbol('resized');
+
+/**
+ * Runs a prompt. Throws Failure `interrupted` for Ctrl-C, and `declined` for the end of input. With
+ * `canGoBack`, Esc answers `back`.
+ */
+async function runPrompt<T>(
+  terminal: Terminal,
+  prompt: (context: PromptContext) => Promise<T>,
+  pose: PromptBehaviour & { readonly shortcut?: KeyAnswer<T> | undefined },
+  onFirstKey: () => void,
+): Promise<T | Back> {
+  terminal.stdin.echo?.(true);
+  if (pose.isFresh === true) discardTyped(terminal.stdin);
+  for (;;) {
+    const answer = await runOnce(terminal, prompt, pose, onFirstKey);
+    if (answer !== resized) return answer;
+  }
+}
+
+async function runOnce<T>(
+  { stdin, stderr }: Terminal,
+  prompt: (context: PromptContext) => Promise<T>,
+  {
+    canGoBack,
+    isRefused = () => false,
+    isWiped = false,
+    above,
+    onSuspend,
+    shortcut,
+  }: PromptBehaviour & { readonly shortcut?: KeyAnswer<T> | undefined },
+  onFirstKey: () => void,
+): Promise<T | Back | typeof resized> {
+  const aborter = new AbortController();
+  const screen = openScreen(stderr);
+  const keyboard = openKeyboard(stdin.open(), pastesIn(isRefused));
+  const { input } = keyboard;
+  const { output } = screen;
+  const context = { input, output, signal: aborter.signal, clearPromptOnDone: isWiped };
+  let lastKey: Key = {};
+  const onKey = (_: unknown, key: Key): void => {
+    lastKey = key;
+    // A question that Ctrl-C interrupts stays visible.
+    if (key.ctrl === true && key.name === 'c') context.clearPromptOnDone = false;
+    if (key.ctrl === true && key.name === 'z') onSuspend?.();
+    const isShortcut = shortcut !== undefined && key.sequence === shortcut.key;
+    if (!isShortcut && (key.name !== 'escape' || !canGoBack)) return;
+    // Erases a question that Esc or a shortcut ends without a choice from its list.
+    context.clearPromptOnDone = true;
+    aborter.abort(isShortcut ? shortcut : back);
+  };
+  // Readline pauses its input after Ctrl-D, and when the process continues after Ctrl-Z while a
+  // question is open. Readline never resumes a paused input itself.
+  const onPause = (): void => {
+    if (lastKey.ctrl !== true) return;
+    if (lastKey.name === 'd') aborter.abort();
+    else if (lastKey.name === 'z') {
+      input.resume();
+      if (above === undefined) return;
+      screen.abandon();
+      drawAgain();
+    }
+  };
+  const linesAbove = above?.() ?? [];
+  const drawAgain = (): void => {
+    aborter.abort(resized);
+    stderr.write(
+      above?.()
+        .map((line) => `${line}\n`)
+        .join('') ?? '',
+    );
+  };
+  const onResize = (): void => {
+    screen.erase(linesAbove);
+    drawAgain();
+  };
+  input
+    .once('keypress', onFirstKey)
+    .on('keypress', onKey)
+    .on('pause', onPause)
+    .on('end', () => aborter.abort());
+  if (above !== undefined) stderr.on('resize', onResize);
+  stderr.write(markPastes);
+  try {
+    return await prompt(context);
+  } catch (error) {
+    const { reason } = aborter.signal;
+    if (reason === back || reason === resized) return reason;
+    if (shortcut !== undefined && reason === shortcut) return shortcut.value;
+    throw failureOf(error, aborter.signal.aborted);
+  } finally {
+    stderr.off('resize', onResize);
+    stderr.write(markNoPastes);
+    keyboard.release();
+  }
+}
+
+/**
+ * Returns a function that converts a paste to one line. If svcpay has refused the current answer,
+ * the pasted line replaces the answer.
+ */
+function pastesIn(isRefused: () => boolean): (piece: string) => string {
+  const read = pasteReader();
+  return (piece) => {
+    const text = read(piece);
+    return isRefused() && isPaste(piece) ? `${endOfLine}${killLine}${text}` : text;
+  };
+}
+
+const endOfLine = '\u0005';
+const killLine = '\u0015';
+
+/**
+ * Discards input that was typed before the question. Throws Failure `interrupted` if the discarded
+ * input contains Ctrl-C.
+ */
+function discardTyped({ open, typed }: Input): void {
+  const stdin = open();
+  // svcpay can read an unfinished line only in raw mode.
+  stdin.setRawMode?.(true);
+  const read = stdin.readableLength > 0 ? String(stdin.read()) : '';
+  const isInterrupted = `${read}${typed?.() ?? ''}`.includes('\u0003');
+  stdin.setRawMode?.(false);
+  if (isInterrupted) throw interrupted();
+}
+
+function failureOf(error: unknown, hasEnded: boolean): unknown {
+  if (hasEnded) return inputEnded();
+  const isExit = error instanceof Error && error.name === 'ExitPromptError';
+  return isExit ? interrupted() : error;
+}
+
+const pasteStart = '\u001B[200~';
+const pasteEnd = '\u001B[201~';
+/** Escape sequences that switch the bracketed paste mode of the terminal on and off. */
+const markPastes = '\u001B[?2004h';
+const markNoPastes = '\u001B[?2004l';
+
+/** The smallest number of characters in one piece of input that counts as a paste. */
+const leastPasted = 8;
+
+/**
+ * Returns a function that reads keyboard input piece by piece, and replaces line breaks within a
+ * paste with blanks. A piece of input is a paste if the terminal marks it, or if it is too long for
+ * typed keys. A line break at the end of an unmarked piece counts as the Enter key.
+ */
+export function pasteReader(): (piece: string) => string {
+  let isOpen = false;
+  const read = (piece: string): string => {
+    const at = piece.indexOf(isOpen ? pasteEnd : pasteStart);
+    if (at < 0) return isOpen ? onOneLine(piece) : unmarked(piece);
+    const before = piece.slice(0, at);
+    const wasOpen = isOpen;
+    isOpen = !isOpen;
+    return (
+      (wasOpen ? onOneLine(before).trimEnd() : before) + read(piece.slice(at + pasteStart.length))
+    );
+  };
+  return read;
+}
+
+/** Matches arrows, deletions and other keys that do not occur in text. */
+const controlKeys = /[^\P{Cc}\r\n\t]/u;
+
+/** Whether a piece of input is a paste: marked by the terminal, or too long for typed keys. */
+const isPaste = (piece: string): boolean =>
+  piece.includes(pasteStart) || (piece.length >= leastPasted && !controlKeys.test(piece));
+
+const onOneLine = (text: string): string => text.replace(/[\r\n\t]+ */g, ' ');
+
+function unmarked(piece: string): string {
+  let at = piece.length;
+  while (at > 0 && /[\r\n]/.test(piece.charAt(at - 1))) at -= 1;
+  const [text, enter] = [piece.slice(0, at), piece.slice(at)];
+  return text.length < leastPasted || controlKeys.test(text) ? piece : onOneLine(text) + enter;
+}
+
+/**
+ * The time after which an ESC byte counts as the Esc key instead of the start of an arrow key.
+ * Readline's default timeout of half a second would noticeably delay the Esc key.
+ */
+const escapeMs = 60;
+
+interface Keyboard {
+  readonly input: PassThrough;
+  /**
+   * Stops reading the keyboard. svcpay keeps the keys that were typed after the answer for the next
+   * question.
+   */
+  readonly release: () => void;
+}
+
+/**
+ * Reads the keyboard for one prompt.
+ * @param change converts each piece of input before readline splits it into keys
+ */
+function openKeyboard(stdin: InputStream, change: (piece: string) => string): Keyboard {
+  const input = Object.assign(new PassThrough(), {
+    // If `isTTY` is true, the prompt library discards the keys that arrive in the first event-loop
+    // turn of a prompt, because the person may have typed these keys before the prompt appeared.
+    isTTY: true,
+    setRawMode: (isRaw: boolean) => stdin.setRawMode?.(isRaw),
+  });
+  // Opens and closes Readline first, because Readline applies the escape timeout only at the first
+  // use of a stream.
+  createInterface({ input, terminal: true, escapeCodeTimeout: escapeMs }).close();
+  const decoder = new StringDecoder('utf8');
+  let waiting = '';
+  let next: NodeJS.Immediate | undefined;
+  // Delivers Enter in a later event-loop turn than the text before Enter, because a search must
+  // filter its list before Enter chooses from the list.
+  const deliver = (): void => {
+    const [piece = ''] = /^[^\r]+|^\r/.exec(waiting) ?? [];
+    waiting = waiting.slice(piece.length);
+    if (piece !== '') input.write(piece);
+    next = waiting === '' ? undefined : setImmediate(deliver);
+  };
+  const onData = (data: Buffer | string): void => {
+    waiting += change(typeof data === 'string' ? data : decoder.write(data));
+    if (next === undefined) deliver();
+  };
+  const onEnd = (): void => void input.end();
+  stdin.on('data', onData).on('end', onEnd).on('close', onEnd).resume();
+  return {
+    input,
+    release: () => {
+      stdin.off('data', onData).off('end', onEnd).off('close', onEnd).pause();
+      clearImmediate(next);
+      if (waiting !== '') stdin.unshift(Buffer.from(waiting));
+    },
+  };
+}
+
+/**
+ * The escape sequence with which the prompt library ends its erasing, just before the library
+ * redraws a prompt.
+ */
+const erased = '\u001B[2K\u001B[G';
+
+export interface Screen {
+  readonly output: Writable;
+  /**
+   * Erases the prompt and the lines above the prompt, including all rows into which the window
+   * wraps these lines. The cursor must be on the last line of the prompt. After `erase`, the screen
+   * ignores what the prompt writes.
+   */
+  readonly erase: (above: readonly string[]) => void;
+  /** Keeps the current content on the screen, and ignores what the prompt writes later. */
+  readonly abandon: () => void;
+}
+
+export function openScreen(stream: OutputStream): Screen {
+  let shown = '';
+  let isOpen = true;
+  const output = new Writable({
+    decodeStrings: false,
+    write(text: string | Buffer, _encoding, done) {
+      const drawn = String(text).split(erased).at(-1) ?? '';
+      // A write without visible text only moves the cursor.
+      if (widthOf(drawn) > 0) shown = drawn;
+      if (isOpen) stream.write(text);
+      done();
+    },
+  });
+  const size = { isTTY: { value: true }, columns: { get: () => stream.columns } };
+  return {
+    output: Object.defineProperties(output, size),
+    abandon: () => void (isOpen = false),
+    erase: (above) => {
+      isOpen = false;
+      const rowsOf = (line: string): number =>
+        Math.max(Math.ceil(widthOf(line) / (stream.columns ?? Infinity)), 1);
+      const rows = [...above, ...shown.split('\n')].reduce((sum, line) => sum + rowsOf(line), -1);
+      // Writes a blank before erasing the lines, because tmux keeps erased lines in its history if
+      // the first cell of the window is erased too.
+      stream.write(`${rows > 0 ? `\u001B[${rows}A` : ''}\r \u001B[J\r\u001B[K`);
+    },
+  };
 }

@@ -71,7 +71,7 @@ export const outcomeWords = {
 } as const;
 
 /** The total of the rows paid from one wallet in one currency, without fees. */
-export interface BatchSum {
+interface BatchSum {
   readonly from: string;
   readonly ccy: string;
   readonly rows: number;
@@ -137,7 +137,7 @@ export interface BatchRemark {
 }
 
 /** The approximate total debited from a wallet. */
-export interface BatchCost {
+interface BatchCost {
   readonly ccy: string;
   /** The total debit, including fees. */
   readonly total: Big;

@@ -1,5 +1,5 @@
-// Draws the building blocks of cards: labelled lines, and lines of money with aligned numbers. Each
-// function sanitizes the values that it draws.
+// Draws the building blocks of cards: labelled lines, lines of money with aligned numbers, and the
+// form above a wizard's question. Each function sanitizes the values that it draws.
 import { formatAmount, formatSats, type Money } from '../../formats/amount.js';
 import { sanitize } from '../sanitize.js';
 import {
@@ -11,8 +11,12 @@ import {
   padRight,
   widthOf,
   wrap,
+  oneLine,
 } from '../layout.js';
 import type { Canvas } from '../terminal.js';
+import { cellIn, cellText, fieldAt, fieldColumns, type RecordView } from '../rows/view.js';
+import { dateTime } from '../time.js';
+import { entryOf } from '../../formats/text.js';
 
 const margin = '  ';
 const gap = '   ';
@@ -242,4 +246,109 @@ export function progressBar(part: number, { style, blocks }: Pick<Canvas, 'style
     style.green((blocks ? '━' : '#').repeat(filled)) +
     style.dim((blocks ? '─' : '-').repeat(barWidth - filled))
   );
+}
+
+export interface Form {
+  /** The title of the form, such as `Payout · step 4 of 6 · Sender`. */
+  readonly title: string;
+  /** The known answers in the order of the steps. */
+  readonly known: readonly FormLine[];
+}
+
+interface FormLine {
+  readonly text: string;
+  /** Whether the person has answered the questions of the step. */
+  readonly isDone: boolean;
+}
+
+export function formLines({ title, known }: Form, { style, columns }: Canvas): string[] {
+  const available = columns - 3;
+  const cells = known.map(({ text, isDone }) => {
+    const lines = wrap(sanitize(text), available - 2);
+    return lines.map(
+      (line, i) => `${i > 0 ? ' ' : isDone ? style.green('✓') : style.dim('…')} ${line}`,
+    );
+  });
+  const titles = wrap(sanitize(title), available).map((line) => style.bold(line));
+  return [...titles, ...paired(cells, Math.floor((columns - 2) / 2))].map((line) => `  ${line}`);
+}
+
+/** Puts two short steps on one line. */
+function paired([one, two, ...others]: readonly (readonly string[])[], half: number): string[] {
+  if (one === undefined) return [];
+  if (two === undefined) return [...one];
+  const isShort = ([line = '', ...more]: readonly string[]): boolean =>
+    more.length === 0 && widthOf(line) < half - 2;
+  if (!isShort(one) || !isShort(two)) return [...one, ...paired([two, ...others], half)];
+  return [`${padRight(one[0] ?? '', half)}${two[0] ?? ''}`, ...paired(others, half)];
+}
+
+/**
+ * Returns the view of an object with the given fields. `quiet` is the single value that `-q`
+ * prints.
+ */
+export const objectView = <T extends object>(
+  fields: readonly string[],
+  quiet = '',
+): RecordView<T> => ({
+  columns: fieldColumns(fields),
+  quiet: () => quiet,
+  screen: (canvas, object) => detailLines(objectDetails(object), canvas),
+});
+
+/** Returns the view of a result that people read as one sentence. */
+export const sentenceView = <T extends object>(
+  fields: readonly string[],
+  sentence: (result: T) => string,
+  quiet: (result: T) => string,
+): RecordView<T> => ({
+  columns: fieldColumns(fields),
+  quiet,
+  screen: (_canvas, result) => [`  ${sanitize(sentence(result))}`],
+});
+
+const longestLabel = 24;
+
+/** The labels for the fields of a service's objects. */
+const labels: Readonly<Record<string, string>> = {
+  id: 'Account',
+  accountId: 'Account',
+  displayName: 'Name',
+  accountDisplayName: 'Name',
+  status: 'State',
+  accountStatus: 'State',
+  countryCode: 'Country',
+  timezone: 'Time zone',
+  extId: 'Your reference',
+  parentAccountId: 'Parent account',
+  createdAt: 'Created',
+};
+
+/**
+ * Returns the labelled lines of an object, for example with the label `Name` for
+ * `accountDisplayName`. A field without a label shows its name as words. Omits empty fields, and
+ * lines that repeat the label and the value of an earlier line.
+ */
+function objectDetails(object: object): CardDetail[] {
+  const details = fieldColumns<object>(Object.keys(object)).flatMap((column): CardDetail[] => {
+    const { name } = column;
+    const text = shownText(cellText(cellIn(column, object)));
+    if (text === '') return [];
+    const whole = typeof fieldAt(object, name) === 'string' && !text.includes(' ');
+    const label = entryOf(labels, name) ?? oneLine(inWords(name), longestLabel);
+    return [{ label, value: text, whole }];
+  });
+  return details.filter(
+    ({ label, value }, i) =>
+      details.findIndex((each) => each.label === label && each.value === value) === i,
+  );
+}
+
+/** Returns a text with instants in the local time zone. */
+const shownText = (text: string): string =>
+  /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? dateTime(Date.parse(text)) : text;
+
+function inWords(name: string): string {
+  const words = name.replaceAll(/(?<=[a-z\d])[A-Z]/g, (start) => ` ${start.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -13,7 +13,7 @@ import { clockTime, shortTime } from '../time.js';
 import { isUnchecked, openColumns, openLines, type PendingPayment } from '../views/pending-view.js';
 import { movementColumns, type RecipientOf } from '../views/transaction-view.js';
 import { screenHead, type Whereabouts } from '../views/wallet-view.js';
-import { unreachedText } from '../failure-view.js';
+import { unreachedText } from '../next-step.js';
 import { worthText } from './card.js';
 
 export interface Home extends Whereabouts {

@@ -4,7 +4,7 @@ import { fieldColumns, type ListView, type RecordView } from '../rows/view.js';
 import { counted, ownReference } from '../../formats/text.js';
 import type { Backlog } from '../../store/events/event-store.js';
 import { unfinishedStatuses, type UnfinishedPayments } from '../../store/journal/figures.js';
-import { sentenceView } from './object-view.js';
+import { sentenceView } from '../cards/card.js';
 
 export interface DatabaseRow {
   readonly part: string;

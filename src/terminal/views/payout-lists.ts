@@ -10,7 +10,7 @@ import { detailLines } from '../cards/card.js';
 import type { ListView, RecordView } from '../rows/view.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
 
-export interface ListedMethod {
+interface ListedMethod {
   readonly country: string;
   readonly countryName: string;
   readonly ccy: string;

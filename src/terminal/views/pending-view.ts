@@ -21,15 +21,8 @@ import type { AttemptState, Payment } from '../../store/journal/payment.js';
 import { commandLine, type RunGlobals } from '../next-step.js';
 import { type Column, columnsThrough, dim, type ListView } from '../rows/view.js';
 import { shortTime } from '../time.js';
-import { confirmationsText, sendWord, uncountedWord } from './state-words.js';
-import {
-  lineAmount,
-  lineKind,
-  minus,
-  partyOf,
-  stateStyle,
-  type RecipientOf,
-} from './transaction-view.js';
+import { confirmationsText, sendWord, uncountedWord, stateStyle } from '../cards/steps.js';
+import { lineAmount, lineKind, minus, partyOf, type RecipientOf } from './transaction-view.js';
 
 export interface PendingPayment extends Pick<Payment, 'ref' | 'kind' | 'openedAt' | 'updatedAt'> {
   /** The state of the latest attempt. */

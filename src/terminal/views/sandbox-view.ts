@@ -30,7 +30,7 @@ import { formatDuration } from '../../formats/calendar.js';
 import { detailLines, type CardDetail } from '../cards/card.js';
 import { type Column, fieldColumns, type ListView, type RecordView } from '../rows/view.js';
 import { dateTime, clockTime } from '../time.js';
-import { stateWord } from './state-words.js';
+import { stateWord } from '../cards/steps.js';
 import { counted } from '../../formats/text.js';
 import { sanitize } from '../sanitize.js';
 import { wrap } from '../layout.js';

@@ -267,7 +267,7 @@ export const openingLines = (openings: readonly Opening[], canvas: Canvas): stri
   createTable(openingColumns, { ...canvas, gap: remarkGap })(openings).rows.flat();
 
 /** An adjustment that a person has recorded. */
-export interface RecordedEntry {
+interface RecordedEntry {
   readonly wallet: string;
   readonly amount: Big;
   /** The calendar day of the entry. */

@@ -8,11 +8,10 @@ import {
   moneyFromWire,
   type Money,
 } from '../../formats/amount.js';
-import { hasLapsed, isFinal, isRetriable } from '../../formats/states.js';
+import { isRetriable } from '../../formats/states.js';
 import { methodProperties } from '../../formats/rails.js';
 import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import Big from 'big.js';
-import type { ChalkInstance } from 'chalk';
 import { dateTime, shortTime, clockTime } from '../time.js';
 import {
   dim,
@@ -22,7 +21,7 @@ import {
   fieldColumns,
   type RecordView,
 } from '../rows/view.js';
-import { kindOf, stateWithReason } from './state-words.js';
+import { kindOf, stateStyle, stateWithReason } from '../cards/steps.js';
 import { namesWithin } from '../../api/reading/readers.js';
 import { transactionFields as wireFields } from '../../api/reading/transaction.js';
 import { dayAndMonth } from '../../formats/calendar.js';
@@ -69,16 +68,6 @@ export function movedText({ sourceReq, destReq }: Sides): string {
     return `${formatAmount(from)} → ${formatAmount(to)}`;
   const amount = to ?? from;
   return amount === undefined ? '–' : formatAmount(amount);
-}
-
-/**
- * Returns the colour of a state: green for completed, red for failed, dim for expired or cancelled,
- * yellow for in flight.
- */
-export function stateStyle(state: string, style: ChalkInstance): (text: string) => string {
-  if (state === 'completed') return style.green;
-  if (hasLapsed(state)) return style.dim;
-  return isFinal(state) ? style.red : style.yellow;
 }
 
 const rowsOnly = (

@@ -2,9 +2,8 @@
 // scripts.
 import { webhookFields } from '../../api/reading/objects.js';
 import type { Transaction, Webhook } from '../../api/types.js';
-import { detailLines } from '../cards/card.js';
+import { detailLines, sentenceView } from '../cards/card.js';
 import { fieldColumns, type ListView, type RecordView, type StreamView } from '../rows/view.js';
-import { sentenceView } from './object-view.js';
 import { clockTime, relativeTime } from '../time.js';
 import {
   count,
@@ -23,7 +22,8 @@ import { type LayoutPart, sideBySide, widthOf } from '../layout.js';
 import { parsedToJson, toJson } from '../rows/json.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
-import { lineAmount, stateStyle, transactionKind } from './transaction-view.js';
+import { lineAmount, transactionKind } from './transaction-view.js';
+import { stateStyle } from '../cards/steps.js';
 
 export function webhookRows(now: number): ListView<Webhook> {
   return {
@@ -238,7 +238,7 @@ function remarks(row: EventRow): string[] {
   ];
 }
 
-export interface ListenTotals {
+interface ListenTotals {
   readonly received: number;
   readonly duplicates: number;
   readonly outOfOrder: number;

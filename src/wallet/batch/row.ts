@@ -20,7 +20,7 @@ import { digestOf, instructionOf, type Instruction } from '../instruction/instru
 import { isShared } from '../instruction/keys.js';
 import { knownAmounts } from '../limits/limits.js';
 import { decodeOrder, type Order } from '../order/orders.js';
-import { payeeOf } from '../payout/payee.js';
+import { payeeOf } from '../payout/methods.js';
 import Big from 'big.js';
 import type { ListedTransaction } from '../../api/types.js';
 import { hasLapsed, isFinal, isQuoted, movedNothing } from '../../formats/states.js';

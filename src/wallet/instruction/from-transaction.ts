@@ -9,7 +9,7 @@ import { entryOf } from '../../formats/text.js';
 import { notObeyed } from '../order/echo.js';
 import type { Order } from '../order/orders.js';
 import { payoutDestination } from '../payout/order.js';
-import { bankKey, payeeOf } from '../payout/payee.js';
+import { bankKey, payeeOf } from '../payout/methods.js';
 import type { Instruction, WrittenAmount } from './instruction.js';
 import { keysOf, nodeKey, walletKey } from './keys.js';
 

@@ -4,7 +4,7 @@ import { detectDestination } from '../../formats/destination.js';
 import { fixed } from '../../formats/amount.js';
 import type { NextStep } from '../../formats/failure.js';
 import { invoiceReference, type PaymentTerms } from '../../store/journal/payment.js';
-import { methodOf, payeeOf } from '../payout/payee.js';
+import { methodOf, payeeOf } from '../payout/methods.js';
 import { uriRails, type Instruction } from './instruction.js';
 
 type RunStep = Extract<NextStep, { readonly do: 'run' }>;

@@ -1,7 +1,7 @@
 // Describes an instruction in the words of sentences, cards and lists. Pure.
 import { formatAmount, shortAmount, type Money } from '../../formats/amount.js';
 import { shortened } from '../../formats/text.js';
-import { payeeOf } from '../payout/payee.js';
+import { payeeOf } from '../payout/methods.js';
 import type { Instruction } from './instruction.js';
 
 /** The instruction in a few words, such as `2 500 sat to ada@example.com`. */

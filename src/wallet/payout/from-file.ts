@@ -7,9 +7,8 @@ import { parseCountryCode, parsePhone } from '../../formats/country.js';
 import { Failure, type FailureDetails } from '../../formats/failure.js';
 import { jsonIn, clip } from '../../formats/text.js';
 import type { Instruction } from '../instruction/instruction.js';
-import type { PayoutMethod } from './methods.js';
+import { type PayoutMethod, methodOf, payeeOf } from './methods.js';
 import { highestCode, instructionOf, parseAccountNumber, parseLine } from './order.js';
-import { methodOf, payeeOf } from './payee.js';
 
 /**
  * Returns a schema for a text that `parse` accepts. For a text that `parse` does not accept, the
@@ -94,7 +93,7 @@ const bodySchema = v.strictObject({
 
 type Body = v.InferOutput<typeof bodySchema>;
 
-export interface PayoutFile {
+interface PayoutFile {
   readonly instruction: Instruction;
   readonly method: PayoutMethod;
   readonly ref: string | undefined;

@@ -1,8 +1,10 @@
-// Payout countries and methods as data (specification, section Supported fiat payout destinations).
-// A new payout method or a new country needs only one line in its table.
+// Payout countries and methods as data (specification, section Supported fiat payout destinations),
+// and the method, institution and account of a payee. A new payout method or a new country needs
+// only one line in its table.
 import { Failure } from '../../formats/failure.js';
 import type { Numbering } from '../../formats/country.js';
-import { didYouMean, clip, plainLetters } from '../../formats/text.js';
+import { didYouMean, clip, plainLetters, entryOf, isFields } from '../../formats/text.js';
+import type { DetailName, RequestSide, Institution } from '../../api/types.js';
 
 export interface PayoutCountry extends Numbering {
   /** The country code in ISO 3166-1 alpha-2. */
@@ -190,3 +192,110 @@ export const methodOfKind = (
   country: PayoutCountry,
 ): PayoutMethod | undefined =>
   methodsIn(country).find(({ institutionType }) => institutionType === account);
+
+export interface Payee {
+  readonly name: string;
+  readonly account: string;
+  readonly institutionCode: string;
+  readonly institutionName: string | undefined;
+}
+
+type PayeeSide = Pick<RequestSide, 'method' | 'ccy'> & {
+  readonly reqDetails?: Readonly<Partial<Record<DetailName, unknown>>> | null | undefined;
+  readonly kyc?: { readonly details?: unknown } | null | undefined;
+};
+
+/**
+ * Returns the recipient of a payout, from either of the two sets of account fields in the
+ * specification.
+ */
+export function payeeOf({ destReq }: { readonly destReq: PayeeSide }): Payee {
+  const detail = (field: DetailName): string | undefined => textIn(destReq.reqDetails, field);
+  return {
+    name: detail('acctName') ?? textIn(destReq.kyc?.details, 'legalFullName') ?? '',
+    account: detail('acctNum') ?? detail('bankAcctNum') ?? '',
+    institutionCode: detail('institutionCode') ?? '',
+    institutionName: detail('institutionName'),
+  };
+}
+
+function textIn(fields: unknown, name: string): string | undefined {
+  const value = isFields(fields) ? entryOf(fields, name) : undefined;
+  return typeof value === 'string' ? value : undefined;
+}
+
+/**
+ * Finds the payout method of a destination, or undefined for a method that svcpay does not know. If
+ * the method is `mobile`, as in an example of the specification, the recipient's country and
+ * currency determine the payout method.
+ */
+export function methodOf({ method, ccy, kyc }: PayeeSide): PayoutMethod | undefined {
+  const country = textIn(kyc?.details, 'countryCode');
+  return methodsIn().find((each) =>
+    method === 'mobile'
+      ? each.institutionType === 'mobile' &&
+        each.country.ccy === ccy &&
+        each.country.code === country
+      : each.code === method,
+  );
+}
+
+/** The destination key of a payout: `bank:COUNTRY/METHOD/INSTITUTION:ACCOUNT`. */
+export function bankKey(destReq: PayeeSide): string {
+  const method = methodOf(destReq);
+  const { institutionCode, account } = payeeOf({ destReq });
+  const number = method?.institutionType === 'mobile' ? account.replace(/^\+/, '') : account;
+  const place = `${method?.country.code ?? ''}/${method?.code ?? destReq.method ?? ''}`;
+  return `bank:${place}/${institutionCode.toUpperCase()}:${number}`;
+}
+
+export interface PayoutInstitution {
+  readonly code: string;
+  /** The name of the institution, or undefined if the service does not report the name. */
+  readonly name: string | undefined;
+}
+
+/** Returns the institutions to which a payout method pays. */
+export const institutionsFor = (method: PayoutMethod, all: readonly Institution[]): Institution[] =>
+  all.filter(
+    ({ institutionType }) => (institutionType ?? method.institutionType) === method.institutionType,
+  );
+
+/**
+ * Finds an institution by its code in the service's list for the country. If the service's list is
+ * empty, svcpay accepts any code. Throws Failure `usage` for a code that is not in the service's
+ * list.
+ */
+export function findInstitution(
+  code: string,
+  method: PayoutMethod,
+  all: readonly Institution[],
+): PayoutInstitution {
+  if (all.length === 0) return { code, name: undefined };
+  const matching = all.filter(
+    ({ institutionCode }) => institutionCode.toLowerCase() === code.toLowerCase(),
+  );
+  const found = institutionsFor(method, matching)[0];
+  if (found !== undefined)
+    return { code: found.institutionCode, name: found.institutionName ?? undefined };
+  const { country } = method;
+  const other = matching[0];
+  const why =
+    other === undefined
+      ? `There is no institution "${clip(code)}" in ${country.name}.${withZeros(code, all)}`
+      : `${other.institutionName ?? 'The institution'} (${code}) has the type ` +
+        `${other.institutionType ?? '?'}, to which ${method.code} does not pay.`;
+  throw new Failure('usage', why, { next: { do: 'see-institutions', country: country.code } });
+}
+
+/**
+ * Returns a hint if the leading zeros of a code are missing, because spreadsheets remove the
+ * leading zeros of a number.
+ */
+function withZeros(code: string, all: readonly Institution[]): string {
+  const zeroless = (text: string): string => text.replace(/^0+/, '').toLowerCase();
+  const whole = all.find(({ institutionCode }) => zeroless(institutionCode) === zeroless(code));
+  return whole === undefined
+    ? ''
+    : ` With its leading zeros, the code is ${whole.institutionCode}.`;
+}

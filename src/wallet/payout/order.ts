@@ -6,11 +6,9 @@ import { Failure } from '../../formats/failure.js';
 import { fixed, type Money } from '../../formats/amount.js';
 import { parseMobile } from '../../formats/country.js';
 import type { Party } from '../../store/profile/profiles.js';
-import type { PayoutInstitution } from './institutions.js';
+import { type PayoutInstitution, bankKey, payeeOf, type PayoutMethod } from './methods.js';
 import type { Instruction, PayoutDetails } from '../instruction/instruction.js';
 import type { Order } from '../order/orders.js';
-import { bankKey, payeeOf } from './payee.js';
-import type { PayoutMethod } from './methods.js';
 import { clip } from '../../formats/text.js';
 
 /** The data from which svcpay builds the order of a payout. */

@@ -21,7 +21,7 @@ import { sameAgain } from '../instruction/same-again.js';
 import { readSendNow, type SendEnvironment, type SendWords } from '../instruction/send.js';
 import { readSwap } from '../instruction/swap.js';
 import { readPayoutFile } from '../payout/from-file.js';
-import { payeeOf } from '../payout/payee.js';
+import { payeeOf } from '../payout/methods.js';
 
 /** The largest file of a proposal in bytes: of the rows of a batch, and of one payment. */
 export const largestFile = 524_288;

@@ -27,7 +27,7 @@ import { type Fields, messageOf } from '../../formats/text.js';
 import { isOnNetwork } from '../instruction/destinations.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
 
-export interface OnchainRequest {
+interface OnchainRequest {
   readonly address: string;
   /** A BIP21 URI that has only this address and amount, and no other payment method. */
   readonly uri: string;

@@ -28,7 +28,7 @@ import {
 } from '../transaction/read.js';
 import { findRate } from '../quote/quote.js';
 
-export interface ReceiveDeps {
+interface ReceiveDeps {
   readonly service: Pick<
     PaymentService,
     'createTransaction' | 'confirmTransaction' | 'transaction' | 'transactions' | 'eachTransaction'

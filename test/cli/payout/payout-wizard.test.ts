@@ -5,9 +5,14 @@ import { describe, expect, test } from 'vitest';
 import { money } from '../../../src/formats/amount.js';
 import type { Institution } from '../../../src/api/types.js';
 import type { Recipient } from '../../../src/store/profile/profiles.js';
-import { back } from '../../../src/terminal/ask/ask.js';
-import { payoutChanges, readDraft, type Draft } from '../../../src/cli/payout/payout-draft.js';
-import { missingFlags, payoutOptions } from '../../../src/cli/payout/payout-options.js';
+import { back } from '../../../src/terminal/ask/questions.js';
+import {
+  payoutChanges,
+  readDraft,
+  type Draft,
+  missingFlags,
+  payoutOptions,
+} from '../../../src/cli/payout/payout-draft.js';
 import { askPayout, type WizardDeps } from '../../../src/cli/payout/payout-wizard.js';
 import { readAll, type RawValues } from '../../../src/cli/values.js';
 import { actor, type Script } from '../../support/actor.js';

@@ -1,7 +1,7 @@
 // Each choice in the menu of the home screen leads to a command line.
 import { expect, test } from 'vitest';
 import { askWhatNext } from '../../../src/cli/watch/home.js';
-import { back } from '../../../src/terminal/ask/ask.js';
+import { back } from '../../../src/terminal/ask/questions.js';
 import { actor } from '../../support/actor.js';
 
 async function chosen(answer: string, isPending = false) {

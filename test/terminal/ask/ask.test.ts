@@ -5,7 +5,8 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { PassThrough, Readable } from 'node:stream';
-import { back, createAsk } from '../../../src/terminal/ask/ask.js';
+import { createAsk } from '../../../src/terminal/ask/ask.js';
+import { back } from '../../../src/terminal/ask/questions.js';
 import { openTerminal, type Canvas } from '../../../src/terminal/terminal.js';
 import {
   bundled,

@@ -1,6 +1,6 @@
 // Pasted text is one answer even with line breaks, and typed text stays unchanged.
 import { expect, test } from 'vitest';
-import { pasteReader } from '../../../src/terminal/ask/prompt.js';
+import { pasteReader } from '../../../src/terminal/ask/prompted.js';
 
 const invoice = 'lnbc500u1p4sq8m3pp5992x';
 

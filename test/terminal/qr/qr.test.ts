@@ -1,7 +1,7 @@
 // A scanner reads the QR codes that a terminal, a browser and a picture would show.
 import { inflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { qrLines, qrPng, qrSvg } from '../../../src/terminal/qr/qr.js';
+import { qrLines, qrPng, qrSvg } from '../../../src/terminal/cards/invoice-card.js';
 import { pixelsOf, scan, sextantPixelsOf } from '../../support/scanner.js';
 
 const room = { maxColumns: 200, maxRows: 200 };

@@ -6,7 +6,7 @@ import { requested, type Attempt, type Payment } from '../../../src/store/journa
 import type { Actor, Detail } from '../../../src/store/journal/steps.js';
 import { replayed, type TrailStep } from '../../../src/store/journal/trail.js';
 import { commandFor } from '../../../src/terminal/next-step.js';
-import { sendWord } from '../../../src/terminal/views/state-words.js';
+import { sendWord } from '../../../src/terminal/cards/steps.js';
 import { storyLines } from '../../../src/terminal/views/transaction-view.js';
 import { askedColumns, written } from '../../../src/wallet/instruction/instruction.js';
 import { storyOf } from '../../../src/wallet/payment/story.js';

@@ -20,13 +20,13 @@ import {
   fromEnvironment,
   type FoundDatabase,
   type Settings,
+  type SecretStore,
 } from '../store/profile/settings.js';
 import { changeProfile, type Config } from '../store/profile/profiles.js';
-import type { SecretStore } from '../store/profile/secrets.js';
 import { isAlive } from '../store/journal/owner.js';
 import type { Actor } from '../store/journal/steps.js';
 
-export interface StoreOptions {
+interface StoreOptions {
   readonly home: () => Home;
   readonly config: () => Document<Config>;
   readonly settings: () => Settings;
@@ -62,7 +62,7 @@ export interface Stores {
   database(): Promise<OpenDatabase | undefined>;
 }
 
-export interface OpenDatabase extends FoundDatabase {
+interface OpenDatabase extends FoundDatabase {
   readonly postgres: Postgres;
 }
 

@@ -4,8 +4,8 @@ import type { Destination } from './destination.js';
 import { entryOf } from './text.js';
 
 /** The network whose invoices and addresses svcpay accepts. */
-export const networks = ['mainnet', 'testnet', 'any'] as const;
-export type Network = (typeof networks)[number];
+export type Network = 'mainnet' | 'testnet' | 'any';
+export const networks = ['mainnet', 'testnet', 'any'] as const satisfies readonly Network[];
 
 /**
  * How soon a payment method settles. Lightning and swaps settle within seconds, payouts and TRON

@@ -2,18 +2,18 @@
 // the integrator chooses.
 import { randomUUID } from 'node:crypto';
 import { serviceOf } from './client.js';
-import { paymentShapes } from './contract.js';
-import type {
-  PaymentsOptions,
-  CallOptions,
-  PayOptions,
-  Receive,
-  Received,
-  Approval,
-  PaymentEvent,
-  PaymentReport,
-  Resumed,
-  Payments,
+import {
+  paymentShapes,
+  type PaymentsOptions,
+  type CallOptions,
+  type PayOptions,
+  type Receive,
+  type Received,
+  type Approval,
+  type PaymentEvent,
+  type PaymentReport,
+  type Resumed,
+  type Payments,
 } from './contract.js';
 import type { ServiceClient } from '../api/client.js';
 import type { Transaction } from '../api/types.js';

@@ -14,8 +14,7 @@ import {
   verifiedList,
 } from '../../terminal/views/database-view.js';
 import type { Context } from '../context.js';
-import { defineCommand } from '../define.js';
-import { done, list, record } from '../show.js';
+import { defineCommand, done, list, record } from '../define.js';
 import { choice, flag } from '../values.js';
 import { inspectStores, type OpenDatabase, parts, type Stored, withFigures } from './figures.js';
 import { counted } from '../../formats/text.js';

@@ -1,8 +1,7 @@
 // Logs out of a profile.
 import { changeProfile, profilesSharing } from '../../store/profile/profiles.js';
-import { credentialName } from '../../store/profile/secrets.js';
-import { defineCommand } from '../define.js';
-import { done } from '../show.js';
+import { credentialName } from '../../store/profile/settings.js';
+import { defineCommand, done } from '../define.js';
 
 /**
  * Logs out. Logging out keeps the profile, so that the next login asks fewer questions. Profiles

@@ -4,7 +4,7 @@ import type { Transaction } from '../../api/types.js';
 import { amountWithSats, formatAmount, type Money, moneyFromWire } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
-import { type CardDetail } from '../../terminal/cards/card.js';
+import type { CardDetail } from '../../terminal/cards/card.js';
 import { rateText, type QuoteCard } from '../../terminal/cards/quote-card.js';
 import type { Order } from '../../wallet/order/orders.js';
 import { movedAmounts, spentBy } from '../../wallet/history/moved-amounts.js';

@@ -17,7 +17,7 @@ import type { Answer, Approval, PaymentDeps } from '../../wallet/payment/contrac
 import { commandFor } from '../../terminal/next-step.js';
 import type { Context } from '../context.js';
 import { readWorth, type WorthOf } from '../watch/worth.js';
-import { within } from '../within.js';
+import { within } from '../process.js';
 import {
   cardOf,
   endedText,

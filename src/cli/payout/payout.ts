@@ -7,8 +7,7 @@ import { journalFirst, named } from '../../wallet/payment/journal-first.js';
 import { findInstitution, payeeOf } from '../../wallet/payout/methods.js';
 import { readPayoutFile } from '../../wallet/payout/from-file.js';
 import type { Context } from '../context.js';
-import { defineCommand } from '../define.js';
-import { record } from '../show.js';
+import { defineCommand, record } from '../define.js';
 import { payeeChoices, readPayees } from '../contacts/payees.js';
 import { reference, type PaymentFlags } from '../payment/payment-options.js';
 import { runGuided, walletChoices, type WalletChoice } from '../payment/guided.js';
@@ -36,7 +35,7 @@ import {
 } from './payout-flow.js';
 import { askPayout } from './payout-wizard.js';
 import { phrase, readAll } from '../values.js';
-import { readGivenText } from '../stdin.js';
+import { readGivenText, leftAtOnce } from '../process.js';
 import { readWorth } from '../watch/worth.js';
 import { formatAmount } from '../../formats/amount.js';
 import {
@@ -47,7 +46,6 @@ import {
 } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/questions.js';
 import { commandLine } from '../../terminal/next-step.js';
-import { leftAtOnce } from '../exit-with.js';
 
 const { recipient, ...options } = payoutOptions;
 

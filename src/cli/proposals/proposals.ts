@@ -3,7 +3,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Transaction } from '../../api/types.js';
-import Big from 'big.js';
 import { formatAmounts, money, type Money, fixed } from '../../formats/amount.js';
 import { exitCodes, Failure } from '../../formats/failure.js';
 import { writeResult } from '../../store/files/outbox.js';
@@ -25,8 +24,7 @@ import {
 import { grouped, runName } from '../../wallet/batch/row.js';
 import { batchResultView, type BatchResult, runRows } from '../batch/batch-flow.js';
 import type { Context } from '../context.js';
-import { defineCommand } from '../define.js';
-import { list, record } from '../show.js';
+import { defineCommand, list, record } from '../define.js';
 import { flag, text, verbatim, type ValuesOf, readAll } from '../values.js';
 import { digestsOf, findProposal, findProposals, type FoundProposal } from './find.js';
 import { outboxOf, outboxOption, environmentOf } from './outbox.js';
@@ -49,6 +47,7 @@ import { paymentOptions, type PaymentFlags } from '../payment/payment-options.js
 import { paySend } from '../payment/send-flow.js';
 import { runPayoutInstruction, withInstitutions } from '../payout/payout-flow.js';
 import { aboutSwap } from '../swap/swap-words.js';
+import Big from 'big.js';
 
 /** How a proposal is paid. The proposal fixes what is paid, and up to which total. */
 export const howToPay = {

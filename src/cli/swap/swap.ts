@@ -7,8 +7,7 @@ import { type Back, stepFor, walk } from '../../terminal/ask/questions.js';
 import { journalFirst, named } from '../../wallet/payment/journal-first.js';
 import { checkHeld, isAll } from '../../wallet/instruction/instruction.js';
 import type { Context } from '../context.js';
-import { defineCommand } from '../define.js';
-import { record } from '../show.js';
+import { defineCommand, record } from '../define.js';
 import {
   runGuided,
   walletChoices,

@@ -1,6 +1,5 @@
 // Reads the payments of this home: from the journal, and their current state from the service.
-import { detailsOf } from '../../api/reading/transaction.js';
-import Big from 'big.js';
+import { detailsOf } from '../../api/reading/objects.js';
 import type { CreateSide, ListedTransaction, RequestSide, Transaction } from '../../api/types.js';
 import { fixed, readDecimal, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
@@ -25,12 +24,13 @@ import { lookUpsOf } from '../statement/lines.js';
 import { eventsOf } from '../payment/inbox.js';
 import { openMeanwhile, partyOf } from './local-facts.js';
 import { resolveId } from './resolve-id.js';
-import pLimit from 'p-limit';
 import type { ServiceClient } from '../../api/client.js';
 import type { PendingPayment } from '../../terminal/views/pending-view.js';
 import { knownAmounts } from '../../wallet/limits/limits.js';
 import { readTransaction } from '../../wallet/transaction/read.js';
-import { within } from '../within.js';
+import { within } from '../process.js';
+import Big from 'big.js';
+import pLimit from 'p-limit';
 
 /**
  * Returns the payments of the journal that have a transaction, newest first, or no payments if

@@ -22,10 +22,9 @@ import { concernedBy, journalFirst } from '../../wallet/payment/journal-first.js
 import { confirmQuote } from '../../wallet/payment/confirm-quote.js';
 import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
 import type { Context } from '../context.js';
-import { defineCommand } from '../define.js';
-import { record } from '../show.js';
+import { defineCommand, record } from '../define.js';
 import { namesOf } from '../../terminal/rows/list.js';
-import { type RecordView } from '../../terminal/rows/view.js';
+import type { RecordView } from '../../terminal/rows/view.js';
 import { optionsOf, showPayment, paidView } from '../payment/payment-flow.js';
 import { paymentOptions, termsOf, type PaymentFlags } from '../payment/payment-options.js';
 import { endedFailure } from './payments.js';

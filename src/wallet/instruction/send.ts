@@ -1,7 +1,7 @@
 // Reads the instruction of a send from destination, amount and flags, for every command that sends.
 // Pure: reading needs neither rates nor balances.
 import type { BitcoinAddress } from '../../formats/address.js';
-import type { Network } from '../../formats/rails.js';
+import { type Network, railProperties, railTo, type Rail } from '../../formats/rails.js';
 import {
   btcFromMsat,
   currencyOf,
@@ -18,7 +18,6 @@ import {
   type Destination,
 } from '../../formats/destination.js';
 import { Failure, notSent } from '../../formats/failure.js';
-import { railProperties, railTo, type Rail } from '../../formats/rails.js';
 import { isForeign } from '../receive/request.js';
 import {
   checkBitcoinAddress,

@@ -1,5 +1,6 @@
 // Writes SKILL.md, which explains the commands to agents.
-import { type Page, exitCodeRows } from '../src/cli/help/help.js';
+import type { Page } from '../src/cli/help/help.js';
+import { exitCodeRows } from '../src/cli/help/topics.js';
 
 const head = `---
 name: svcpay

@@ -2,14 +2,14 @@
 // money and destinations.
 export { CancelNotOffered, NoAnswer, ServiceError } from './api/errors.js';
 export type { ServiceErrorDetails } from './api/errors.js';
-export { NetworkError } from './api/errors.js';
+export { NetworkError } from './api/transport.js';
 export type {
   HttpRequest,
   HttpResponse,
   NetworkErrorDetails,
   Timing,
   Transport,
-} from './api/errors.js';
+} from './api/transport.js';
 export type {
   Account,
   AccountOptions,
@@ -98,7 +98,7 @@ export type {
 } from './library/contract.js';
 export type { PaymentStatus } from './store/journal/payment.js';
 export type { Limits } from './store/profile/profiles.js';
-export type { Answer } from './wallet/payment/contract.js';
+export type { Answer } from './wallet/payment/model.js';
 export type { Quote } from './wallet/quote/quote.js';
 export type {
   CreateMethod,

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { checkKey } from '../src/api/request/auth.js';
 import { interrupted } from '../src/api/request/retry.js';
 import { wireJson } from '../src/api/wire.js';
-import { readStdinBytes } from '../src/cli/process.js';
+import { readStdinBytes } from '../src/cli/stdin.js';
 import { encodeInvoice } from '../src/formats/bolt11/encode.js';
 import { databaseFailure } from '../src/store/database/postgres.js';
 import { anotherDatabase, unidentifiedDatabase } from '../src/store/database/refused-databases.js';

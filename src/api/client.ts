@@ -1,15 +1,21 @@
 // The client of the service: one method per endpoint from the specification.
 import * as v from 'valibot';
 import { checkCount, Failure } from '../formats/failure.js';
-import { checkOptions, option, parseBaseUrl } from './check-options.js';
+import { checkOptions, option } from './check-options.js';
 import { isPathSegment } from '../formats/text.js';
-import { requestIdOf, unknownOutcome, effectOf, type Call } from './answer.js';
-import { CancelNotOffered, ServiceError, type HttpResponse } from './errors.js';
+import { requestIdOf, unknownOutcome } from './answer.js';
+import { parseBaseUrl } from './base-url.js';
+import { effectOf, type Call } from './request/call.js';
+import { CancelNotOffered, ServiceError } from './errors.js';
 import { wireJson, methodsToWireNames, toWireNames } from './wire.js';
-import type { ClientOptions } from './types.js';
+import type { ClientOptions } from './options.js';
 import * as read from './reading/objects.js';
 import type { AnswerReader } from './reading/readers.js';
-import { readTransaction, readTransactionIfThere, readTransactionPage } from './reading/objects.js';
+import {
+  readTransaction,
+  readTransactionIfThere,
+  readTransactionPage,
+} from './reading/transaction.js';
 import { createService, type CallTerms, type Service } from './request/service.js';
 import {
   eachPage,
@@ -20,6 +26,7 @@ import {
   type ListSource,
   type Page,
 } from './pages.js';
+import type { HttpResponse } from './transport.js';
 import type * as types from './types.js';
 import { arrayParameter, cancelPath, ratesPath } from './unspecified.js';
 

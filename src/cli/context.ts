@@ -7,21 +7,15 @@ import { Failure } from '../formats/failure.js';
 import { messageOf } from '../formats/text.js';
 import type { Document } from '../store/files/document.js';
 import { findHome, type Home } from '../store/files/home.js';
-import { actorOf, ownerOf } from '../store/journal/owner.js';
+import { actorOf, ownerOf } from '../store/journal/steps.js';
 import { openConfig, type Config } from '../store/profile/profiles.js';
-import {
-  openSecrets,
-  systemKeyring,
-  type SecretStore,
-  resolveSettings,
-  type SettingFlags,
-  type Settings,
-} from '../store/profile/settings.js';
+import { openSecrets, systemKeyring, type SecretStore } from '../store/profile/secrets.js';
+import { resolveSettings, type SettingFlags, type Settings } from '../store/profile/settings.js';
 import { createAsk, type Ask } from '../terminal/ask/ask.js';
 import { createLive, type Live } from '../terminal/live.js';
 import { createOutput, type Output } from '../terminal/output.js';
 import { openTerminal, type Input, type Terminal } from '../terminal/terminal.js';
-import type { Globals } from './values.js';
+import type { Globals } from './globals.js';
 import type { Process } from './process.js';
 import { openService, type Service } from './service.js';
 import { lazily, openStores, type Stores } from './stores.js';

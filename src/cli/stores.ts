@@ -9,24 +9,27 @@ import type { SqlDatabase } from '../store/database/sql.js';
 import type { EventStore } from '../store/events/event-store.js';
 import type { Document } from '../store/files/document.js';
 import { eventsFile, isTemporary, isThere, journalFile, type Home } from '../store/files/home.js';
-import type { BookRecords, ProposalRecords, SettlementRates } from '../store/journal/records.js';
-import type { BudgetRecords } from '../store/journal/budgets.js';
+import type {
+  BookRecords,
+  ProposalRecords,
+  SettlementRates,
+  TxnFacts,
+} from '../store/journal/records.js';
+import type { BudgetRecords } from '../store/journal/spending.js';
 import { seenDatabase } from '../store/files/seen.js';
 import type { Journal } from '../store/journal/journal.js';
-import type { TxnFacts } from '../store/journal/txn-facts.js';
 import {
   embeddedUrl,
   findDatabase,
   fromEnvironment,
   type FoundDatabase,
   type Settings,
-  type SecretStore,
 } from '../store/profile/settings.js';
 import { changeProfile, type Config } from '../store/profile/profiles.js';
-import { isAlive } from '../store/journal/owner.js';
-import type { Actor } from '../store/journal/steps.js';
+import type { SecretStore } from '../store/profile/secrets.js';
+import { isAlive, type Actor } from '../store/journal/steps.js';
 
-interface StoreOptions {
+export interface StoreOptions {
   readonly home: () => Home;
   readonly config: () => Document<Config>;
   readonly settings: () => Settings;
@@ -62,7 +65,7 @@ export interface Stores {
   database(): Promise<OpenDatabase | undefined>;
 }
 
-interface OpenDatabase extends FoundDatabase {
+export interface OpenDatabase extends FoundDatabase {
   readonly postgres: Postgres;
 }
 
@@ -132,8 +135,8 @@ export function openStores(options: StoreOptions): Stores {
   const proposals = records(
     async () => (await import('../store/journal/records.js')).proposalRecords,
   );
-  const facts = records(async () => (await import('../store/journal/txn-facts.js')).txnFacts);
-  const budgets = records(async () => (await import('../store/journal/budgets.js')).budgetRecords);
+  const facts = records(async () => (await import('../store/journal/records.js')).txnFacts);
+  const budgets = records(async () => (await import('../store/journal/spending.js')).budgetRecords);
 
   const events = lazily(async () => {
     const found = await database();

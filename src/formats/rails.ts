@@ -1,11 +1,15 @@
 // Defines as data how the payment methods and rails differ, such as Lightning, LNURL, on-chain and
 // USDT payments.
+import type { BitcoinNetwork } from './address.js';
 import type { Destination } from './destination.js';
 import { entryOf } from './text.js';
 
 /** The network whose invoices and addresses svcpay accepts. */
-export type Network = 'mainnet' | 'testnet' | 'any';
-export const networks = ['mainnet', 'testnet', 'any'] as const satisfies readonly Network[];
+export const networks = ['mainnet', 'testnet', 'any'] as const;
+export type Network = (typeof networks)[number];
+
+export const isOnNetwork = (actual: BitcoinNetwork, wanted: Network): boolean =>
+  wanted === 'any' || actual === wanted;
 
 /**
  * How soon a payment method settles. Lightning and swaps settle within seconds, payouts and TRON

@@ -9,7 +9,7 @@ import type { Journal } from '../store/journal/handle.js';
 import type { PaymentStatus } from '../store/journal/payment.js';
 import { networks, type Network } from '../formats/rails.js';
 import type { Limits } from '../store/profile/profiles.js';
-import type { Answer } from '../wallet/payment/contract.js';
+import type { Answer } from '../wallet/payment/model.js';
 import type { Quote } from '../wallet/quote/quote.js';
 import type { CreateTransaction, WalletClient } from './client.js';
 

@@ -37,12 +37,11 @@ import type {
   PaymentDeps,
   PaymentEvent as CoreEvent,
   Repeats,
-} from '../wallet/payment/contract.js';
-import { instructionOf, type Instruction } from '../wallet/instruction/instruction.js';
-import { ownAddressGuard } from '../wallet/instruction/destinations.js';
+} from '../wallet/payment/model.js';
+import { instructionOf, type Instruction, readSwap } from '../wallet/instruction/instruction.js';
+import { ownAddressGuard } from '../wallet/instruction/order.js';
 import type { EarlierPayment } from '../wallet/instruction/same-again.js';
 import { readSendNow } from '../wallet/instruction/send.js';
-import { readSwap } from '../wallet/instruction/swap.js';
 import { inWords, keptText } from '../wallet/instruction/words.js';
 import { receiveBody } from '../wallet/order/orders.js';
 import { resolutionText } from '../wallet/payment/outcomes.js';
@@ -51,10 +50,11 @@ import {
   named,
   unfinished,
   type FindPayments,
-} from '../wallet/payment/journal-first.js';
-import { pay, referenceOf } from '../wallet/payment/payment.js';
+  pay,
+  referenceOf,
+} from '../wallet/payment/pay.js';
 import { directionOf, waitUntilFinal } from '../wallet/transaction/read.js';
-import { resumeAll } from '../wallet/payment/resume-all.js';
+import { resumeAll } from '../wallet/payment/resume.js';
 import { readPayoutFile } from '../wallet/payout/from-file.js';
 import { findInstitution } from '../wallet/payout/methods.js';
 import { readAsked, requestMoney } from '../wallet/receive/request.js';

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { Failure } from '../formats/failure.js';
 import { isFormer, type Backlog, type EventStore } from '../store/events/event-store.js';
-import { unfinishedStatuses, type UnfinishedPayments } from '../store/journal/figures.js';
+import { unfinishedStatuses, type UnfinishedPayments } from '../store/journal/journal.js';
 import type { Totals } from './listen.js';
 import type { Page } from './receive.js';
 

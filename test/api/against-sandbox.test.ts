@@ -1,7 +1,8 @@
 // Tests ServiceClient against the sandbox over HTTP: each implements the specification
 // independently.
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { ServiceClient, type ClientOptions } from '../../src/api/client.js';
+import { ServiceClient } from '../../src/api/client.js';
+import type { ClientOptions } from '../../src/api/client.js';
 import type { Token } from '../../src/api/types.js';
 import { networkTransport } from '../../src/api/network/network.js';
 import type { Sandbox } from '../../src/sandbox/server.js';

@@ -3,8 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import type { Command } from '../../src/cli/define.js';
-import type { Branch } from '../../src/cli/tree.js';
+import type { Branch, Command } from '../../src/cli/define.js';
 import { tree } from '../../src/cli/table.js';
 import { pathsOf } from '../../src/terminal/rows/view.js';
 import { svcpay } from '../support/in-process.js';

@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { postgresDatabase } from '../../src/store/database/postgres.js';
 import { journalPart } from '../../src/store/journal/schema.js';
 import { openSqlJournal } from '../../src/store/journal/sql-journal.js';
-import { pay } from '../../src/wallet/payment/payment.js';
+import { pay } from '../../src/wallet/payment/pay.js';
 import { batchFile, paidReferences } from '../support/batch.js';
 import { test, timeoutFlags, type Payment } from '../support/faults.js';
 import type { Exchange } from '../support/faulty-proxy.js';

@@ -4,7 +4,7 @@ import Big from 'big.js';
 import { exitCodes, isUnknown, type Failure, type FailureKind } from '../../src/formats/failure.js';
 import { latest, mayHavePaid, status, type Payment } from '../../src/store/journal/payment.js';
 import { hasLapsed, isFinal } from '../../src/formats/states.js';
-import type { Resumed } from '../../src/wallet/payment/resume-all.js';
+import type { Resumed } from '../../src/wallet/payment/resume.js';
 import { unpaidOutcomes, type Row } from '../../src/wallet/batch/row.js';
 import { orderOf } from '../../src/wallet/instruction/order.js';
 import type { BatchEnd } from './commands.js';

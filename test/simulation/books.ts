@@ -3,7 +3,7 @@
 import type Big from 'big.js';
 import type { Payment } from '../../src/store/journal/payment.js';
 import type { Limits } from '../../src/store/profile/profiles.js';
-import type { PaymentOptions } from '../../src/wallet/payment/contract.js';
+import type { PaymentOptions } from '../../src/wallet/payment/model.js';
 import type { Keeper, Tracks } from './homes.js';
 import type { Verdict } from './process.js';
 import type { Model } from './service-model.js';

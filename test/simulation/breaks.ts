@@ -14,7 +14,7 @@ export interface Break {
 export const breaks: readonly Break[] = [
   {
     name: 'a reference pays another instruction',
-    file: 'wallet/payment/payment.ts',
+    file: 'wallet/payment/pay.ts',
     from: 'throw differentPayment(payment, instruction);',
     to: 'return;',
     seed: 20_002,

@@ -1,15 +1,19 @@
 // The commands of a schedule, as calls to the real payment core.
 import type { Transaction } from '../../src/api/types.js';
-import { repeatsOf } from '../../src/cli/mcp/call.js';
+import { repeatsOf } from '../../src/cli/mcp/rules.js';
 import { Failure } from '../../src/formats/failure.js';
 import { mayHavePaid, type Payment, type PaymentTerms } from '../../src/store/journal/payment.js';
 import { derivedRef, rowOf, type Row } from '../../src/wallet/batch/row.js';
 import { runBatch, emptyTally, failureOf, tallied } from '../../src/wallet/batch/run.js';
-import { cancelQuote } from '../../src/wallet/payment/cancel-quote.js';
-import { confirmQuote } from '../../src/wallet/payment/confirm-quote.js';
-import type { Consent, PaymentOptions } from '../../src/wallet/payment/contract.js';
-import { pay, resume } from '../../src/wallet/payment/payment.js';
-import { mostUrgent, resumeAll, type Resumed } from '../../src/wallet/payment/resume-all.js';
+import { cancelQuote } from '../../src/wallet/payment/record.js';
+import {
+  confirmQuote,
+  mostUrgent,
+  resumeAll,
+  type Resumed,
+} from '../../src/wallet/payment/resume.js';
+import type { Consent, PaymentOptions } from '../../src/wallet/payment/model.js';
+import { pay, resume } from '../../src/wallet/payment/pay.js';
 import { importMissing } from '../../src/wallet/history/import-payments.js';
 import type { ProcessDeps } from './process.js';
 import type { Wish } from './wishes.js';

@@ -1,13 +1,13 @@
 // A wallet process: the real client and the real payment core, which the simulation may kill at any
 // await.
 import { ServiceClient } from '../../src/api/client.js';
-import type { Transport } from '../../src/api/errors.js';
+import type { Transport } from '../../src/api/transport.js';
 import type { Transaction } from '../../src/api/types.js';
 import { Failure } from '../../src/formats/failure.js';
-import type { Approval, Consent, PaymentDeps } from '../../src/wallet/payment/contract.js';
+import type { Approval, Consent, PaymentDeps } from '../../src/wallet/payment/model.js';
 import type { Limits } from '../../src/store/profile/profiles.js';
 import type { BatchEnd, CommandEnd, ResumeEnd } from './commands.js';
-import type { Resumed } from '../../src/wallet/payment/resume-all.js';
+import type { Resumed } from '../../src/wallet/payment/resume.js';
 import { gated, type JournalFaults, type Machine, type Tracks } from './homes.js';
 import { origin, type Network } from './network.js';
 import { accountId } from './service-model.js';

@@ -1,6 +1,6 @@
 // Runs one schedule: wallets pay under faults, are killed and start again; then the faults stop,
 // and the audit checks the result.
-import type { Approval, PaymentOptions } from '../../src/wallet/payment/contract.js';
+import type { Approval, PaymentOptions } from '../../src/wallet/payment/model.js';
 import { isUnfinished, latest } from '../../src/store/journal/payment.js';
 import type { Limits } from '../../src/store/profile/profiles.js';
 import { audit } from './audit.js';

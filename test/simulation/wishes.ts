@@ -14,9 +14,8 @@ import {
   type Order,
 } from '../../src/wallet/order/orders.js';
 import { wireJson } from '../../src/api/wire.js';
-import { instructionOfOrder } from '../../src/wallet/instruction/from-transaction.js';
+import { instructionOfOrder, orderOf } from '../../src/wallet/instruction/order.js';
 import type { Instruction } from '../../src/wallet/instruction/instruction.js';
-import { orderOf } from '../../src/wallet/instruction/order.js';
 import { instructionOf as payoutOf } from '../../src/wallet/payout/order.js';
 import { bitcoinAddress, tronAddress } from '../support/destinations.js';
 import type { Chance } from './world.js';

@@ -2,7 +2,7 @@
 import Big from 'big.js';
 import type { Sandbox } from '../../src/sandbox/server.js';
 import type { PaymentDraft } from '../../src/store/journal/payment.js';
-import { instructionOfOrder } from '../../src/wallet/instruction/from-transaction.js';
+import { instructionOfOrder } from '../../src/wallet/instruction/order.js';
 import { askedColumns } from '../../src/wallet/instruction/instruction.js';
 import { encodeOrder, type Order } from '../../src/wallet/order/orders.js';
 

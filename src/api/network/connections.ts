@@ -7,7 +7,7 @@ import type { buildConnector } from 'undici';
 import connector from 'undici/lib/core/connect.js';
 import type { Connect } from 'undici/lib/dispatcher/pool.js';
 import { errorOf } from '../../formats/text.js';
-import { isLocalName, isLoopback } from '../check-options.js';
+import { isLocalName, isLoopback } from '../base-url.js';
 import { Failure } from '../../formats/failure.js';
 
 export interface Proxy {

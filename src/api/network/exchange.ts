@@ -10,7 +10,7 @@ import {
   type HttpResponse,
   type NetworkErrorDetails,
   type Timing,
-} from '../errors.js';
+} from '../transport.js';
 import { clearTimeout, setImmediate, setTimeout } from '../timers.js';
 
 export type NetworkRequest = Omit<HttpRequest, 'body'> & {
@@ -18,7 +18,7 @@ export type NetworkRequest = Omit<HttpRequest, 'body'> & {
 };
 
 /** A dispatcher that carries requests to the service, and the state of its connections. */
-interface Route {
+export interface Route {
   readonly dispatcher: Dispatcher;
   /**
    * Returns the time by `performance.now()` at which TCP connected for the request that starts now,

@@ -1,12 +1,12 @@
 // The network transport, which uses undici for direct requests and for requests through a proxy.
 import { timerMs } from '../../formats/calendar.js';
-import { NetworkError, type HttpResponse } from '../errors.js';
+import { NetworkError, type HttpResponse } from '../transport.js';
 import { checkTls, mayBeProxied, proxyOf, openConnections } from './connections.js';
 import type { Dispatchers } from './dispatchers.js';
 import { exchange, type NetworkRequest } from './exchange.js';
 import { nextTurn } from '../timers.js';
 
-interface NetworkOptions {
+export interface NetworkOptions {
   readonly env: NodeJS.ProcessEnv;
   /**
    * The time limit of a whole exchange, from the first byte sent to the last byte received. A
@@ -20,7 +20,7 @@ interface NetworkOptions {
 }
 
 /** A transport that keeps connections open between requests. */
-type NetworkTransport = ((request: NetworkRequest) => Promise<HttpResponse>) & {
+export type NetworkTransport = ((request: NetworkRequest) => Promise<HttpResponse>) & {
   /** Ends all connections immediately. */
   close(): Promise<void>;
 };

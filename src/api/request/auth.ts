@@ -10,13 +10,12 @@ import {
   valueOf,
   type Advice,
   type Answer,
-  type Call,
-  type Send,
-  type Step,
 } from '../answer.js';
+import type { Call, Send, Step } from './call.js';
 import { NoAnswer, ServiceError } from '../errors.js';
-import type { ClientOptions, Credentials, Token } from '../types.js';
+import type { ClientOptions } from '../options.js';
 import { readToken } from '../reading/objects.js';
+import type { Credentials, Token } from '../types.js';
 import { policies, poll, type PollNext } from '../../formats/poll.js';
 import { messageOf } from '../../formats/text.js';
 import { interrupted, unlessInterrupted } from './retry.js';
@@ -123,7 +122,7 @@ interface HeldToken extends Token {
   isFresh(): boolean;
 }
 
-type TokenKeeper = ReturnType<typeof createTokenKeeper>;
+export type TokenKeeper = ReturnType<typeof createTokenKeeper>;
 
 /**
  * Loads, stores and renews the access token. Concurrent requests share one sign-in.

@@ -2,19 +2,11 @@
 // rate limit that the service reports.
 import { Failure } from '../../formats/failure.js';
 import { policies, pauseAfter, poll, type PollNext } from '../../formats/poll.js';
-import {
-  isReadable,
-  isSuccess,
-  resetMs,
-  waitAskedFor,
-  type Answer,
-  type Call,
-  type CallLimits,
-  type Step,
-} from '../answer.js';
+import { isReadable, isSuccess, resetMs, waitAskedFor, type Answer } from '../answer.js';
 import { decimal } from '../reading/readers.js';
-import type { ClientOptions } from '../types.js';
-import { NetworkError, type HttpResponse } from '../errors.js';
+import type { Call, CallLimits, Step } from './call.js';
+import type { ClientOptions } from '../options.js';
+import { NetworkError, type HttpResponse } from '../transport.js';
 
 type Outcome = { readonly answer: Answer } | { readonly error: unknown };
 

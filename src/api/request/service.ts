@@ -7,18 +7,17 @@ import {
   reportsError,
   unknownOutcome,
   valueOf,
-  type Call,
-  type CallLimits,
-  type Send,
-  type Step,
 } from '../answer.js';
 import { authorize, checkKey, createTokenKeeper, requestToken, sign, tokenPath } from './auth.js';
+import type { Call, CallLimits, Send, Step } from './call.js';
 import { fromWireNames } from '../wire.js';
-import type { ClientOptions, LogFacts, Token } from '../types.js';
+import type { ClientOptions, LogFacts } from '../options.js';
 import { createRedactor, withoutTokens } from '../redact.js';
 import type { AnswerReader } from '../reading/readers.js';
 import { interrupted, retry, trackRateLimit, unlessInterrupted, type RateLimit } from './retry.js';
-import { NetworkError, type HttpResponse, type Timing, NoAnswer } from '../errors.js';
+import { NetworkError, type HttpResponse, type Timing } from '../transport.js';
+import type { Token } from '../types.js';
+import { NoAnswer } from '../errors.js';
 
 /** The options of single calls, which replace the client's options. */
 export interface CallTerms extends CallLimits {

@@ -3,7 +3,8 @@ import { accountFields } from '../../api/reading/objects.js';
 import { namesWithin } from '../../api/reading/readers.js';
 import type { Account } from '../../api/types.js';
 import { objectView } from '../../terminal/cards/card.js';
-import { defineCommand, type Deps, record } from '../define.js';
+import { defineCommand, type Deps } from '../define.js';
+import { record } from '../show.js';
 import { text } from '../values.js';
 
 export const account = defineCommand({

@@ -11,13 +11,14 @@ import { instructionOf } from '../../wallet/payout/order.js';
 import { findMethod } from '../../wallet/payout/methods.js';
 import { payeeChoices, readPayees, type KnownPayee } from '../contacts/payees.js';
 import type { Context } from '../context.js';
-import { defineCommand, record } from '../define.js';
-import { leftAtOnce } from '../process.js';
+import { defineCommand } from '../define.js';
+import { leftAtOnce } from '../exit-with.js';
 import { paidView, runPayment } from '../payment/payment-flow.js';
-import { swapPresentation } from '../payment/payment-model.js';
+import { swapPresentation } from '../payment/payment-screen.js';
 import { paymentOptions, type PaymentFlags } from '../payment/payment-options.js';
 import { runSend } from '../payment/send-flow.js';
 import { runPayoutInstruction } from '../payout/payout-flow.js';
+import { record } from '../show.js';
 import { resolveLocally } from '../tx/resolve-id.js';
 import { phrase, readAll, text } from '../values.js';
 

@@ -22,8 +22,8 @@ import {
   CellFailure,
   inColumn,
 } from '../../wallet/batch/rows.js';
-import type { BudgetOfRun } from '../../wallet/payment/contract.js';
-import { ownAddressGuard } from '../../wallet/instruction/destinations.js';
+import type { BudgetOfRun } from '../../wallet/payment/model.js';
+import { ownAddressGuard, needOf, orderOf } from '../../wallet/instruction/order.js';
 import type { Context } from '../context.js';
 import { limitsInForce } from '../limits/in-force.js';
 import { spentToday } from '../payment/payment-flow.js';
@@ -48,7 +48,6 @@ import { type Contacts, type Profile, savedName } from '../../store/profile/prof
 import { detectDestination } from '../../formats/destination.js';
 import { resultFields } from '../../terminal/cards/batch-view.js';
 import { digestOf, type Instruction } from '../../wallet/instruction/instruction.js';
-import { needOf, orderOf } from '../../wallet/instruction/order.js';
 import {
   readSend,
   readSendNow,

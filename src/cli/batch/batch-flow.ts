@@ -37,10 +37,10 @@ import {
 import { compareRuns, needsAcceptance, type Comparison } from '../../wallet/batch/compare.js';
 import { pastRuns, readRunName } from '../../wallet/batch/row.js';
 import type { BatchConsent } from '../../wallet/batch/run.js';
-import type { PaymentService } from '../../wallet/payment/contract.js';
+import type { PaymentService } from '../../wallet/payment/model.js';
 import type { Context } from '../context.js';
-import type { View } from '../define.js';
-import type { BatchSource, BatchFlags } from './batch-check.js';
+import type { View } from '../show.js';
+import { type BatchSource, type BatchFlags } from './batch-check.js';
 import {
   openPayments,
   payBatch,

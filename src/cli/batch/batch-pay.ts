@@ -27,9 +27,9 @@ import {
   type BatchTally,
 } from '../../wallet/batch/run.js';
 import { sharedService } from '../../wallet/batch/shared-service.js';
-import type { PaymentDeps } from '../../wallet/payment/contract.js';
-import { methodOf } from '../../wallet/instruction/keys.js';
-import { quote } from '../../wallet/payment/payment.js';
+import type { PaymentDeps } from '../../wallet/payment/model.js';
+import { methodOf } from '../../wallet/instruction/instruction.js';
+import { quote } from '../../wallet/payment/pay.js';
 import { type Context, nestedContext } from '../context.js';
 import { paymentDeps } from '../payment/payment-flow.js';
 import { termsOf } from '../payment/payment-options.js';

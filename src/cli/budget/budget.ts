@@ -3,16 +3,17 @@
 import { money, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { rails } from '../../formats/rails.js';
-import type { BudgetChange, BudgetRecords } from '../../store/journal/budgets.js';
+import type { BudgetChange, BudgetRecords } from '../../store/journal/spending.js';
 import type { Budget, BudgetRules } from '../../store/journal/journal.js';
 import { budgetCard, budgetTable, type BudgetView } from '../../terminal/views/budget-view.js';
 import { sentenceView } from '../../terminal/cards/card.js';
 import { readAllowed } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
-import { defineCommand, list, record } from '../define.js';
+import { defineCommand } from '../define.js';
 import { byCurrency } from '../limits/in-force.js';
 import { withContact } from '../payment/send-flow.js';
 import { outboxOption } from '../proposals/outbox.js';
+import { list, record } from '../show.js';
 import { amount, choice, duration, flag, flagName, text, word, type ValuesOf } from '../values.js';
 
 export const budgetName = () =>

@@ -8,8 +8,11 @@ import type { Choice } from '../../terminal/ask/questions.js';
 import type { Column } from '../../terminal/rows/view.js';
 import { shortTime } from '../../terminal/time.js';
 import { knownDestinations, type KnownDestination } from '../../wallet/history/earlier-payments.js';
-import type { Instruction, PayoutDetails } from '../../wallet/instruction/instruction.js';
-import { keysOf } from '../../wallet/instruction/keys.js';
+import {
+  type Instruction,
+  type PayoutDetails,
+  keysOf,
+} from '../../wallet/instruction/instruction.js';
 import { methodsIn, bankKey, payeeOf } from '../../wallet/payout/methods.js';
 import type { Context } from '../context.js';
 

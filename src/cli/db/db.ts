@@ -4,7 +4,7 @@
 import { Failure } from '../../formats/failure.js';
 import { databaseIdVariable } from '../../store/database/address.js';
 import { eventsFile, journalFile } from '../../store/files/home.js';
-import { isAlive } from '../../store/journal/owner.js';
+import { isAlive } from '../../store/journal/steps.js';
 import type { TableGroup } from '../../store/database/postgres-schema.js';
 import {
   databaseList,
@@ -14,12 +14,13 @@ import {
   verifiedList,
 } from '../../terminal/views/database-view.js';
 import type { Context } from '../context.js';
-import { defineCommand, done, list, record } from '../define.js';
+import { defineCommand } from '../define.js';
+import { done, list, record } from '../show.js';
 import { choice, flag } from '../values.js';
 import { inspectStores, type OpenDatabase, parts, type Stored, withFigures } from './figures.js';
 import { counted } from '../../formats/text.js';
 import { progressBar } from '../../terminal/cards/card.js';
-import { type Verified, verify } from '../../wallet/payment/verify.js';
+import { type Verified, verify } from '../../wallet/payment/story.js';
 import { beginningOf, instant, startOf } from '../tx/history.js';
 import { decisive } from '../../store/journal/payment.js';
 import { importMissing } from '../../wallet/history/import-payments.js';

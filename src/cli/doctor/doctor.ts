@@ -4,9 +4,9 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv, platform, versions } from 'node:process';
-import { isLoopback, parseBaseUrl } from '../../api/check-options.js';
+import { isLoopback, parseBaseUrl } from '../../api/base-url.js';
 import { mayBeProxied, proxyOf, takesAnyCertificate } from '../../api/network/connections.js';
-import { NetworkError } from '../../api/errors.js';
+import { NetworkError } from '../../api/transport.js';
 import { describeDuration } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
@@ -21,7 +21,7 @@ import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
 import { lazily } from '../stores.js';
 import { limitsInForce } from '../limits/in-force.js';
-import { Ended } from '../process.js';
+import { Ended } from '../exit-with.js';
 import { secretPlace, tokenStore } from '../login/whereabouts.js';
 import { installationOf, newerVersion } from '../upgrade.js';
 

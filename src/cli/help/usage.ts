@@ -2,15 +2,10 @@
 import type { Command as Commander, CommanderError, Option } from 'commander';
 import { Failure } from '../../formats/failure.js';
 import { didYouMean, counted } from '../../formats/text.js';
-import type { Branch } from '../tree.js';
+import type { CommandLine } from '../command-line.js';
 import type { Command } from '../define.js';
-import { globalOptions, readAll, type RawValues, type Values } from '../values.js';
-
-interface Given {
-  readonly argv: readonly string[];
-  /** The branches of the command tree that lead to the command. */
-  readonly path: readonly Branch[];
-}
+import { globalOptions } from '../globals.js';
+import { readAll, type RawValues, type Values } from '../values.js';
 
 /**
  * Describes every problem of a command line that commander refused.
@@ -18,7 +13,7 @@ interface Given {
  */
 export function usageFailure(
   error: CommanderError,
-  line: Given,
+  line: CommandLine,
   along: readonly Commander[],
   command: Command | undefined,
 ): Failure {
@@ -32,7 +27,7 @@ export function usageFailure(
 function usageText(
   { code, message }: CommanderError,
   name: string,
-  line: Given,
+  line: CommandLine,
   along: readonly Commander[],
   command: Command | undefined,
 ): string {
@@ -61,7 +56,7 @@ function usageText(
 
 /** Describes all missing arguments, unknown options and wrong values of options. */
 function problemsOf(
-  { path, argv }: Given,
+  { path, argv }: CommandLine,
   along: readonly Commander[],
   command: Command | undefined,
 ): string[] {

@@ -56,8 +56,7 @@ async function accountLimits(context: Context) {
   const { id, journal } = await context.account();
   // Opens the journal to check that the database belongs to this home and has tables.
   await journal();
-  const { changeLimitsOfAccount, limitsOfAccount } =
-    await import('../../store/journal/account-limits.js');
+  const { changeLimitsOfAccount, limitsOfAccount } = await import('../../store/journal/records.js');
   return {
     read: () => limitsOfAccount(found.postgres, id),
     change: (change: (before: Limits | undefined) => Limits) =>

@@ -16,7 +16,8 @@ import {
   sumOf,
 } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
-import { defineCommand, list } from '../define.js';
+import { defineCommand } from '../define.js';
+import { list } from '../show.js';
 import {
   byCurrency,
   changeStoredLimits,

@@ -1,7 +1,7 @@
 // Describes the profile, service and account of a command, and where svcpay stores the secret and
 // the token.
 import { ifAvailable } from '../../formats/failure.js';
-import { credentialName, type KeptTokens } from '../../store/profile/settings.js';
+import { credentialName, type KeptTokens } from '../../store/profile/secrets.js';
 import type { Whereabouts } from '../../terminal/views/wallet-view.js';
 import type { Context } from '../context.js';
 

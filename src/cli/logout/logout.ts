@@ -1,7 +1,8 @@
 // Logs out of a profile.
 import { changeProfile, profilesSharing } from '../../store/profile/profiles.js';
-import { credentialName } from '../../store/profile/settings.js';
-import { defineCommand, done } from '../define.js';
+import { credentialName } from '../../store/profile/secrets.js';
+import { defineCommand } from '../define.js';
+import { done } from '../show.js';
 
 /**
  * Logs out. Logging out keeps the profile, so that the next login asks fewer questions. Profiles

@@ -5,7 +5,7 @@ import type { Ask } from '../../terminal/ask/ask.js';
 import { back, type Back, type Choice, type LinesAbove } from '../../terminal/ask/questions.js';
 import { failureLines } from '../../terminal/next-step.js';
 import type { Context } from '../context.js';
-import { leftAtOnce } from '../process.js';
+import { leftAtOnce } from '../exit-with.js';
 import { formatAmount, moneyFromWire, type Money } from '../../formats/amount.js';
 import { formLines, type Form } from '../../terminal/cards/card.js';
 

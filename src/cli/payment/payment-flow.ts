@@ -1,4 +1,5 @@
-// Runs a payment from its flags to the printed transaction.
+// Runs a payment from its flags to the printed transaction. Asks before svcpay repeats the same
+// payment.
 import type { Transaction } from '../../api/types.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import type { RecordView } from '../../terminal/rows/view.js';
@@ -10,7 +11,7 @@ import type {
   PaymentDeps,
   PaymentOptions,
   Repeats,
-} from '../../wallet/payment/contract.js';
+} from '../../wallet/payment/model.js';
 import {
   checkDestination,
   checkSpend,
@@ -18,21 +19,21 @@ import {
   quotedAmounts,
 } from '../../wallet/limits/limits.js';
 import type { Spend } from '../../store/journal/journal.js';
-import type { Instruction } from '../../wallet/instruction/instruction.js';
-import { methodOf } from '../../wallet/instruction/keys.js';
-import { needOf } from '../../wallet/instruction/order.js';
-import { pay, referenceOf } from '../../wallet/payment/payment.js';
-import { mayBeOwn, ownAddressGuard } from '../../wallet/instruction/destinations.js';
+import { type Instruction, methodOf, instructionOf } from '../../wallet/instruction/instruction.js';
+import { needOf, mayBeOwn, ownAddressGuard } from '../../wallet/instruction/order.js';
+import { pay, referenceOf, journalFirst, named } from '../../wallet/payment/pay.js';
 import type { Context } from '../context.js';
 import { limitsInForce } from '../limits/in-force.js';
 import { lazily } from '../stores.js';
 import { termsOf, waitOf, type PaymentFlags } from './payment-options.js';
-import { withReason } from '../tx/local-facts.js';
-import { eventsOf } from './inbox.js';
-import { askAgain } from './same-again.js';
-import type { Presentation } from './payment-model.js';
-import { paymentScreen } from './payment-screen.js';
-import { journalFirst, named } from '../../wallet/payment/journal-first.js';
+import { withReason, eventsOf } from '../tx/local-facts.js';
+import { type Presentation, paymentScreen } from './payment-screen.js';
+import { decisive, type AttemptState } from '../../store/journal/payment.js';
+import { back, type Back } from '../../terminal/ask/questions.js';
+import { relativeTime } from '../../terminal/time.js';
+import { amountAsked, payeeInWords } from '../../wallet/instruction/words.js';
+import type { EarlierPayment } from '../../wallet/instruction/same-again.js';
+import { concerned } from '../../wallet/payment/outcomes.js';
 
 /** The time in ms after a payment in which svcpay asks before it makes the same payment again. */
 const paidWithinMs = 600_000;
@@ -239,4 +240,53 @@ export async function spentToday(context: Context): Promise<readonly Spend[]> {
 export function paidView(now: number): RecordView<Transaction> {
   const { columns, fields, quiet } = transactionList(now);
   return { columns, fields, quiet, screen: () => [] };
+}
+
+const unknown = 'The outcome of the earlier payment is not known yet.';
+
+/** What is known of an unfinished payment. */
+const progress: Readonly<Partial<Record<AttemptState, string>>> = {
+  'in-flight': 'The service has accepted it, and it is on its way.',
+};
+
+/**
+ * Asks the person whether to repeat a payment. With `--yes`, throws Failure `usage` if the payment
+ * to repeat is unfinished, because a script that runs twice would pay twice. At the submission,
+ * nobody can be asked, so svcpay refuses the second of two payments at once. Throws Failure
+ * `declined` if the person declines to repeat the payment.
+ */
+export async function askAgain(
+  earlier: EarlierPayment,
+  at: 'start' | 'submission',
+  { ask, globals, now, out }: Pick<Context, 'ask' | 'globals' | 'now' | 'out'>,
+): Promise<'follow' | 'another'> {
+  const { payment, is } = earlier;
+  const instruction = instructionOf(payment);
+  const isOpen = is === 'unfinished';
+  const sentence =
+    `sent ${amountAsked(instruction)} to ${payeeInWords(instruction)} ` +
+    `${relativeTime(earlier.at, now())}.` +
+    (isOpen ? ` ${progress[decisive(payment).state] ?? unknown}` : '');
+  if (globals.yes && !isOpen) return 'another';
+  if (globals.yes || at === 'submission') {
+    throw new Failure('usage', `you ${sentence}`, {
+      money: 'Not sent',
+      hint: 'To send the same amount again, add --again. To follow the earlier payment',
+      next: { do: 'resume', id: decisive(payment).txnId ?? payment.ref },
+      ...concerned(payment, decisive(payment)),
+    });
+  }
+  out.say(`  You ${sentence}`);
+  const answer = await ask.steps.select<'follow' | 'another' | Back>({
+    message: 'What now?',
+    flag: '--again',
+    choices: [
+      { value: 'follow', name: isOpen ? 'Follow that payment' : 'Show that payment' },
+      { value: 'another', name: `Send another ${amountAsked(instruction)}` },
+    ],
+    default: isOpen ? 'follow' : back,
+    backName: 'Cancel',
+  });
+  if (answer === back) throw new Failure('declined', '', { money: 'Not sent' });
+  return answer;
 }

@@ -1,9 +1,10 @@
-// Shows a payment on the screen: quote card, question with countdown, live line, result.
+// Shows a payment on the screen: quote card, question with countdown, live line, result. A pure
+// reducer turns the events of the payment into a model and what to draw.
 import type { Transaction } from '../../api/types.js';
-import { formatAmount } from '../../formats/amount.js';
-import { formatDuration } from '../../formats/calendar.js';
+import { formatAmount, amountWithSats, type Money, moneyFromWire } from '../../formats/amount.js';
+import { formatDuration, describeDuration, roughDuration } from '../../formats/calendar.js';
 import { isQuoted } from '../../formats/states.js';
-import { quoteCard } from '../../terminal/cards/quote-card.js';
+import { quoteCard, rateText, type QuoteCard } from '../../terminal/cards/quote-card.js';
 import {
   ageOf,
   besideSteps,
@@ -13,22 +14,23 @@ import {
   confirmationsText,
 } from '../../terminal/cards/steps.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
-import type { Answer, Approval, PaymentDeps } from '../../wallet/payment/contract.js';
+import type { Answer, Approval, PaymentDeps, PaymentEvent } from '../../wallet/payment/model.js';
 import { commandFor } from '../../terminal/next-step.js';
 import type { Context } from '../context.js';
 import { readWorth, type WorthOf } from '../watch/worth.js';
-import { within } from '../process.js';
-import {
-  cardOf,
-  endedText,
-  nothingShown,
-  step,
-  type Drawing,
-  type PaymentModel,
-  type Presentation,
-  type ScreenEvent,
-} from './payment-model.js';
-import { readUsual } from './usual-time.js';
+import { within } from '../within.js';
+import { Failure } from '../../formats/failure.js';
+import type { CardDetail } from '../../terminal/cards/card.js';
+import type { Order } from '../../wallet/order/orders.js';
+import { movedAmounts, spentBy } from '../../wallet/history/moved-amounts.js';
+import { instructionOf } from '../../wallet/instruction/instruction.js';
+import { inWords, keptText } from '../../wallet/instruction/words.js';
+import type { Payment } from '../../store/journal/payment.js';
+import { resolutionText } from '../../wallet/payment/outcomes.js';
+import type { Quote } from '../../wallet/quote/quote.js';
+import { methodProperties } from '../../formats/rails.js';
+import { usualMs } from '../../wallet/history/earlier-payments.js';
+import { latestPayments } from '../contacts/payees.js';
 
 export interface PaymentScreen {
   readonly approve: (approval: Approval) => Promise<Answer>;
@@ -189,4 +191,277 @@ function showEnd(
   // With --quote-only, a payment that an earlier run submitted has no quote to confirm.
   if (presentation.isAsked === false && txn.txnState !== 'completed')
     out.advise(`  To continue it: ${commandFor({ do: 'resume', id: txn.txnId }, globals)}`);
+}
+
+/** Defines how a command presents a payment. */
+export interface Presentation {
+  readonly about: readonly CardDetail[];
+  /** The expiry of the order in epoch ms. */
+  readonly expiresAt?: number | undefined;
+  /** The label of the received amount on the quote card, by default "Recipient gets". */
+  readonly getsLabel?: string;
+  /** Whether a question with a countdown follows the quote card. */
+  readonly isAsked?: boolean;
+  /** Called when svcpay sends the confirmation. */
+  readonly onSubmitted?: (() => void) | undefined;
+  /**
+   * Returns a text about the result of a payment, which states the received amount. Without
+   * `ended`, svcpay shows the cost of the payment instead of the received amount.
+   */
+  readonly ended?: (gets: Money) => string;
+}
+
+/** The presentation of a swap, which shows the received amount. */
+export const swapPresentation = {
+  getsLabel: 'You get',
+  ended: (gets: Money): string => `You got ${amountWithSats(gets)}`,
+};
+
+export interface PaymentModel {
+  /** The quote that the screen showed last. */
+  readonly approval: Approval | undefined;
+  readonly txn: Transaction | undefined;
+  /** The states that the service has reported, in the order of the reports. */
+  readonly reached: readonly string[];
+  /**
+   * The time at which svcpay began to wait for the settlement, in epoch ms by this machine's clock.
+   * Undefined before the wait.
+   */
+  readonly waitingSince: number | undefined;
+  /** Whether a recorded answer decides about the money, instead of the state of the transaction. */
+  readonly recorded?: boolean;
+  /** Whether money moved while this run looked on, so that the payment was not paid before. */
+  readonly isNews?: boolean;
+}
+
+export const nothingShown: PaymentModel = {
+  approval: undefined,
+  txn: undefined,
+  reached: [],
+  waitingSince: undefined,
+};
+
+/** The events of a payment, and the person's approval. */
+export type ScreenEvent = PaymentEvent | { readonly type: 'approved' };
+
+export type Drawing =
+  | { readonly draw: 'say' | 'warning'; readonly text: string }
+  | { readonly draw: 'searching'; readonly count: number }
+  /** Draws a quote. `isKnown` means that the screen already shows an identical quote. */
+  | { readonly draw: 'quote'; readonly approval: Approval; readonly isKnown: boolean }
+  | { readonly draw: 'change'; readonly txn: Transaction }
+  | { readonly draw: 'wait' | 'submitted' };
+
+type Step = readonly [PaymentModel, readonly Drawing[]];
+
+const say = (text: string): Drawing => ({ draw: 'say', text });
+const warning = (text: string): Drawing => ({ draw: 'warning', text });
+
+/**
+ * Applies an event of a payment to the model.
+ * @param now epoch ms by this machine's clock
+ */
+export function step(model: PaymentModel, event: ScreenEvent, now: number): Step {
+  switch (event.type) {
+    case 'following':
+      return [
+        { ...model, isNews: true },
+        [say(`Waiting for another svcpay process that is working on ${event.payment.ref}.`)],
+      ];
+    case 'replaced':
+      return [model, [say(`This replaces the payment of ${replacedText(event.payment)}.`)]];
+    case 'kept':
+      return [model, [say(keptText(event.total))]];
+    case 'recorded':
+      return [{ ...model, recorded: true }, [say(resolutionText(event.resolution))]];
+    case 'found':
+      return [model, [say(`Resuming the earlier transaction ${event.txn.txnId}.`)]];
+    case 'searching':
+      return [model, [{ draw: 'searching', count: event.count }]];
+    case 'refused':
+      return [model, [say(refusedText)]];
+    case 'exceeded':
+      return [model, [warning(event.failure.message)]];
+    case 'rate-unchecked':
+      return [model, [say(event.why)]];
+    case 'journal-failed':
+      return [model, [warning(`${event.error.message} The payment continues.`)]];
+    case 'submitting':
+      return [{ ...model, isNews: true }, [{ draw: 'submitted' }]];
+    case 'quoted':
+      return quoted(model, event.approval);
+    case 'approved':
+      return waiting(model, model.txn, now);
+    case 'read':
+      return waiting(model, event.txn, now);
+    case 'state': {
+      const [waits, drawings] = waiting(model, event.txn, now);
+      const reached = [...model.reached, event.txn.txnState];
+      return [
+        { ...waits, reached, isNews: true },
+        [...drawings, { draw: 'change', txn: event.txn }],
+      ];
+    }
+  }
+}
+
+const replacedText = (payment: Payment): string =>
+  `${inWords(instructionOf(payment))}, which was never sent`;
+
+/** The failure that ends the run tells the reason of the refusal. */
+const refusedText =
+  'The service refused the confirmation. svcpay checks for 8 s whether the service accepted an ' +
+  'earlier confirmation.';
+
+function waiting(model: PaymentModel, txn: Transaction | undefined, now: number): Step {
+  const waitingSince = model.waitingSince ?? now;
+  return [
+    { ...model, txn, waitingSince },
+    model.waitingSince === undefined ? [{ draw: 'wait' }] : [],
+  ];
+}
+
+function quoted(model: PaymentModel, approval: Approval): Step {
+  const before = model.approval;
+  const next = { ...model, approval, txn: approval.txn };
+  if (before?.txn.txnId === approval.txn.txnId) return [next, []];
+  const isKnown = before !== undefined && changesOf(before.quote, approval.quote).length === 0;
+  const remarks =
+    before !== undefined
+      ? [say(changesText(before.quote, approval.quote))]
+      : approval.worse
+        ? [say('The quote has changed:')]
+        : [];
+  return [next, [...remarks, { draw: 'quote', approval, isKnown }]];
+}
+
+/** Describes the differences between two quotes. */
+function changesOf(before: Quote, after: Quote): string[] {
+  const changed = (what: string, one: Money | undefined, other: Money | undefined): string[] => {
+    if (one === undefined || other === undefined || one.value.eq(other.value)) return [];
+    return [`${what} ${formatAmount(other)} instead of ${formatAmount(one)}`];
+  };
+  return [
+    ...changed('you pay', before.total, after.total),
+    ...changed('the amount received is', before.receives, after.receives),
+  ];
+}
+
+function changesText(before: Quote, after: Quote): string {
+  const changes = changesOf(before, after);
+  const news =
+    changes.length === 0
+      ? 'the new quote has the same price'
+      : `the new quote has a different price: ${changes.join(', ')}`;
+  return `The quote expired; ${news}.`;
+}
+
+/** The line with the amount before its conversion to bitcoin. */
+const worthLine = ({ worth }: Order): CardDetail[] =>
+  worth === undefined
+    ? []
+    : [
+        {
+          label: 'Worth',
+          value: formatAmount(worth),
+          note: `at ${rateText({ base: 'BTC', quote: worth.ccy, value: worth.rate })}`,
+        },
+      ];
+
+/**
+ * Builds the card of a quote.
+ * @param now epoch ms by the service's clock
+ */
+export function cardOf(
+  { order, quote, available, left: leftAtLeast }: Approval,
+  { about, getsLabel, expiresAt }: Presentation,
+  isAsked: boolean,
+  now: number,
+): QuoteCard {
+  const gets = quote.receives;
+  if (gets === undefined) {
+    throw new Failure('refused', 'the quote does not state the amount that the recipient gets.', {
+      money: 'Nothing moved',
+      txnId: quote.txnId,
+    });
+  }
+  const left = (until: number): number => Math.max(until - now, 0);
+  return {
+    about: [
+      ...about,
+      ...worthLine(order),
+      ...(expiresAt === undefined
+        ? []
+        : [{ label: 'Expires', value: `in ${describeDuration(left(expiresAt))}` }]),
+      ...(quote.derived
+        ? [{ label: 'Note', value: 'computed from the rate; the service sets the final amount' }]
+        : []),
+    ],
+    gets,
+    getsLabel,
+    serviceFee: quote.serviceFee,
+    networkFee: quote.networkFee,
+    namesFees: quote.namesFees,
+    pays: quote.total,
+    rate:
+      quote.rate === undefined
+        ? undefined
+        : { base: quote.total.ccy, quote: gets.ccy, value: quote.rate },
+    left: leftAtLeast,
+    isLeftCertain: available !== undefined,
+    // The question shows the countdown, so the card does not repeat the remaining time.
+    validForMs: quote.expiresAt === undefined || isAsked ? undefined : left(quote.expiresAt),
+  };
+}
+
+/**
+ * Returns a text about the result of a payment, which states the received or the paid amount. The
+ * amount comes from the transaction or from the approved quote.
+ */
+export function endedText(
+  { destReq, txnState, ...txn }: Transaction,
+  { approval, isNews }: PaymentModel,
+  { ended, isAsked }: Presentation,
+): string {
+  const quote = approval?.quote;
+  const gets =
+    moneyFromWire(destReq.ccy, destReq.amtSettled) ??
+    quote?.receives ??
+    moneyFromWire(destReq.ccy, destReq.amtRequested);
+  const way =
+    txnState === 'completed' ? '' : isAsked === false ? 'Approved earlier: ' : 'On its way: ';
+  const paid =
+    quote?.total ??
+    spentBy({ ...txn, destReq, txnState }) ??
+    movedAmounts({ ...txn, destReq, txnState })?.left;
+  if (txnState === 'completed' && isNews !== true)
+    return `Already paid, nothing was sent now${paid ? `: ${amountWithSats(paid)}` : ''}`;
+  if (ended !== undefined && gets !== undefined) return `${way}${ended(gets)}`;
+  return `${way || 'Paid '}${paid === undefined ? '' : amountWithSats(paid)}`.trimEnd();
+}
+
+/**
+ * Returns a text such as `on-chain usually takes 30 min`, or undefined if the duration is unknown.
+ */
+export function usualText(method: string, own: number | undefined): string | undefined {
+  const properties = methodProperties(method);
+  const ms = own ?? properties?.usualMs;
+  return ms === undefined
+    ? undefined
+    : `${properties?.named ?? 'a payout like this'} usually takes ${roughDuration(ms)}`;
+}
+
+/**
+ * Starts to read the latest payments from the journal, and ignores a failed read. Until the read of
+ * the journal ends, the returned function uses the usual duration from the data of the payment
+ * method.
+ */
+export function readUsual(context: Context): (txn: Transaction) => string | undefined {
+  let recent: readonly Payment[] = [];
+  void latestPayments(context).then(
+    (payments) => (recent = payments),
+    () => undefined,
+  );
+  return ({ destReq: { method } }) =>
+    method == null ? undefined : usualText(method, usualMs(recent, method));
 }

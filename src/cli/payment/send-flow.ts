@@ -11,10 +11,10 @@ import {
   type SendRequest,
   type SendWords,
 } from '../../wallet/instruction/send.js';
-import { journalFirst, named } from '../../wallet/payment/journal-first.js';
+import { journalFirst, named } from '../../wallet/payment/pay.js';
 import type { Context } from '../context.js';
 import type { Deps } from '../define.js';
-import { readStdin } from '../process.js';
+import { readStdin } from '../stdin.js';
 import { demandAnswers, runPayment } from './payment-flow.js';
 import type { PaymentFlags } from './payment-options.js';
 import { btcFromMsat, formatAmount, money } from '../../formats/amount.js';

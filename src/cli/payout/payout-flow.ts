@@ -19,7 +19,7 @@ import type { Instruction, PayoutDetails } from '../../wallet/instruction/instru
 import { payoutInstruction, type Payout } from '../../wallet/payout/order.js';
 import type { Context } from '../context.js';
 import { runPayment } from '../payment/payment-flow.js';
-import type { Presentation } from '../payment/payment-model.js';
+import type { Presentation } from '../payment/payment-screen.js';
 import type { PaymentFlags } from '../payment/payment-options.js';
 import { partyOf, type Draft, type Destination as KnownDestination } from './payout-draft.js';
 

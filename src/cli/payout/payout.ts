@@ -3,11 +3,12 @@ import type { Transaction } from '../../api/types.js';
 import { demandAnswers, paidView } from '../payment/payment-flow.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import type { Instruction } from '../../wallet/instruction/instruction.js';
-import { journalFirst, named } from '../../wallet/payment/journal-first.js';
+import { journalFirst, named } from '../../wallet/payment/pay.js';
 import { findInstitution, payeeOf } from '../../wallet/payout/methods.js';
 import { readPayoutFile } from '../../wallet/payout/from-file.js';
 import type { Context } from '../context.js';
-import { defineCommand, record } from '../define.js';
+import { defineCommand } from '../define.js';
+import { record } from '../show.js';
 import { payeeChoices, readPayees } from '../contacts/payees.js';
 import { reference, type PaymentFlags } from '../payment/payment-options.js';
 import { runGuided, walletChoices, type WalletChoice } from '../payment/guided.js';
@@ -35,7 +36,7 @@ import {
 } from './payout-flow.js';
 import { askPayout } from './payout-wizard.js';
 import { phrase, readAll } from '../values.js';
-import { readGivenText, leftAtOnce } from '../process.js';
+import { readGivenText } from '../stdin.js';
 import { readWorth } from '../watch/worth.js';
 import { formatAmount } from '../../formats/amount.js';
 import {
@@ -46,6 +47,7 @@ import {
 } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/questions.js';
 import { commandLine } from '../../terminal/next-step.js';
+import { leftAtOnce } from '../exit-with.js';
 
 const { recipient, ...options } = payoutOptions;
 

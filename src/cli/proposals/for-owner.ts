@@ -7,7 +7,7 @@ import { checkOutbox, writeProposal } from '../../store/files/outbox.js';
 import type { ProposalRecord } from '../../store/journal/records.js';
 import { mayHavePaid, status, type Payment } from '../../store/journal/payment.js';
 import { instructionOf } from '../../wallet/instruction/instruction.js';
-import type { BudgetOfRun, Owner } from '../../wallet/payment/contract.js';
+import type { BudgetOfRun, Owner } from '../../wallet/payment/model.js';
 import { differentPayment } from '../../wallet/payment/outcomes.js';
 import {
   readProposal,

@@ -3,6 +3,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Transaction } from '../../api/types.js';
+import Big from 'big.js';
 import { formatAmounts, money, type Money, fixed } from '../../formats/amount.js';
 import { exitCodes, Failure } from '../../formats/failure.js';
 import { writeResult } from '../../store/files/outbox.js';
@@ -24,12 +25,13 @@ import {
 import { grouped, runName } from '../../wallet/batch/row.js';
 import { batchResultView, type BatchResult, runRows } from '../batch/batch-flow.js';
 import type { Context } from '../context.js';
-import { defineCommand, list, record } from '../define.js';
+import { defineCommand } from '../define.js';
+import { list, record } from '../show.js';
 import { flag, text, verbatim, type ValuesOf, readAll } from '../values.js';
 import { digestsOf, findProposal, findProposals, type FoundProposal } from './find.js';
 import { outboxOf, outboxOption, environmentOf } from './outbox.js';
 import { mayHaveMoved, mayHavePaid, type Payment } from '../../store/journal/payment.js';
-import { unfinished, journalFirst } from '../../wallet/payment/journal-first.js';
+import { unfinished, journalFirst } from '../../wallet/payment/pay.js';
 import type { Instruction } from '../../wallet/instruction/instruction.js';
 import { readSendNow } from '../../wallet/instruction/send.js';
 import { methodOf } from '../../wallet/payout/methods.js';
@@ -42,12 +44,10 @@ import {
 } from '../batch/batch-check.js';
 import { draining } from '../batch/batch-pay.js';
 import { runPayment } from '../payment/payment-flow.js';
-import { swapPresentation } from '../payment/payment-model.js';
-import { paymentOptions, type PaymentFlags } from '../payment/payment-options.js';
+import { swapPresentation } from '../payment/payment-screen.js';
+import { paymentOptions, type PaymentFlags, aboutSwap } from '../payment/payment-options.js';
 import { paySend } from '../payment/send-flow.js';
 import { runPayoutInstruction, withInstitutions } from '../payout/payout-flow.js';
-import { aboutSwap } from '../swap/swap-words.js';
-import Big from 'big.js';
 
 /** How a proposal is paid. The proposal fixes what is paid, and up to which total. */
 export const howToPay = {

@@ -7,9 +7,8 @@ import { jsonIn } from '../../formats/text.js';
 import { checkOutbox, readOutbox, readResult, writeProposal } from '../../store/files/outbox.js';
 import { commandLine } from '../../terminal/next-step.js';
 import { sentenceView } from '../../terminal/cards/card.js';
-import type { Instruction } from '../../wallet/instruction/instruction.js';
+import { type Instruction, readSwap } from '../../wallet/instruction/instruction.js';
 import { readSendNow } from '../../wallet/instruction/send.js';
-import { readSwap } from '../../wallet/instruction/swap.js';
 import { readPayoutFile } from '../../wallet/payout/from-file.js';
 import { payoutInstruction } from '../../wallet/payout/order.js';
 import {
@@ -22,14 +21,20 @@ import { checkBatch } from '../../wallet/batch/check.js';
 import { readRows } from '../../wallet/batch/rows.js';
 import { noLimits } from '../../wallet/limits/limits.js';
 import { refuseProblems, batchOptions, batchColumns, planRow } from '../batch/batch-check.js';
-import { defineCommand, type Deps, record } from '../define.js';
+import { defineCommand, type Deps } from '../define.js';
 import { completePayout } from '../payout/payout-flow.js';
 import { readDraft, answerOptions, missingFlags, payoutOptions } from '../payout/payout-draft.js';
 import { withContact } from '../payment/send-flow.js';
 import { environmentOf, outboxOf, outboxOption } from '../proposals/outbox.js';
-import { sendArguments, sendOptions } from '../payment/payment-options.js';
-import { readGivenText } from '../process.js';
-import { readSwapWords, swapArguments, swapOptions } from '../swap/swap-words.js';
+import {
+  sendArguments,
+  sendOptions,
+  readSwapWords,
+  swapArguments,
+  swapOptions,
+} from '../payment/payment-options.js';
+import { record } from '../show.js';
+import { readGivenText } from '../stdin.js';
 import { amount, duration, file, text, type ValuesOf } from '../values.js';
 
 const proposalOptions = {

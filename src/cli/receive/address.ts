@@ -11,8 +11,9 @@ import type { Context } from '../context.js';
 import { objectView } from '../../terminal/cards/card.js';
 import type { Ask } from '../../terminal/ask/ask.js';
 import { back, type Back, type Choice, stepFor, walk } from '../../terminal/ask/questions.js';
-import { defineCommand, record } from '../define.js';
-import { leftAtOnce } from '../process.js';
+import { defineCommand } from '../define.js';
+import { record } from '../show.js';
+import { leftAtOnce } from '../exit-with.js';
 import { qrFile, writeQr } from './qr-file.js';
 import { choice } from '../values.js';
 

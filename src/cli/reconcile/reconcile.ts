@@ -11,13 +11,13 @@ import { type Comparison, type KnownEvent, openComparison } from '../../wallet/b
 import { factsOf, type FoundDifference } from '../../wallet/books/compared.js';
 import type { Books } from '../../wallet/books/gather.js';
 import { withFigures, createdSince } from '../../wallet/history/moved-amounts.js';
-import { spanFilter } from '../../wallet/payment/find.js';
-import { recordRead } from '../../wallet/payment/resolve.js';
+import { spanFilter } from '../../wallet/transaction/read.js';
+import { recordRead } from '../../wallet/payment/record.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { beginningOf, instant, instantsOf, month } from '../tx/history.js';
 import { always, ownZone, type Span } from '../../formats/calendar.js';
-import { hasInbox } from '../payment/inbox.js';
+import { hasInbox } from '../tx/local-facts.js';
 import { attemptsHere, knownPayments } from '../statement/known-here.js';
 import { showProgress, withBooks } from '../statement/open-books.js';
 import { text } from '../values.js';

@@ -12,7 +12,8 @@ import { accountFileView } from '../../terminal/views/statement-view.js';
 import { accountsBy, ruleColumns, type AccountOf, type Rule } from '../../wallet/books/accounts.js';
 import { named } from '../../wallet/books/ledger.js';
 import type { Context } from '../context.js';
-import { defineCommand, record } from '../define.js';
+import { defineCommand } from '../define.js';
+import { record } from '../show.js';
 import { lookUpsOf, timedLines } from './lines.js';
 import { withBooks } from './open-books.js';
 

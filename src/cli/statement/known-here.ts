@@ -1,5 +1,5 @@
 // Reads the payments that this home knows from its journal.
-import { detailsOf } from '../../api/reading/objects.js';
+import { detailsOf } from '../../api/reading/transaction.js';
 import Big from 'big.js';
 import type { Span } from '../../formats/calendar.js';
 import type { Journal } from '../../store/journal/journal.js';

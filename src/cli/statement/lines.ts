@@ -14,7 +14,9 @@ import {
   type StatementScope,
 } from '../../wallet/books/statement.js';
 import type { Context } from '../context.js';
-import { type KnownOf, localFacts, partiesOf } from '../tx/local-facts.js';
+import type { KnownOf } from '../tx/local-facts.js';
+import { localFacts } from '../tx/local-facts.js';
+import { partiesOf } from '../tx/local-facts.js';
 
 const rowsAtOnce = 200;
 

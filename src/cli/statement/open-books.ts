@@ -20,7 +20,7 @@ import { adjustmentOf, type Candidate, changeOf } from '../../wallet/books/movem
 import type { StoredTimes } from '../../wallet/history/moved-amounts.js';
 import { type Cells, type SealedMonth, sealedMovements } from '../../wallet/books/sealed-months.js';
 import type { Context } from '../context.js';
-import { eventsOf } from '../payment/inbox.js';
+import { eventsOf } from '../tx/local-facts.js';
 import { word } from '../values.js';
 import { submittedHere } from './known-here.js';
 import { lookUpsOf } from './lines.js';

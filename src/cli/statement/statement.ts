@@ -24,13 +24,14 @@ import {
   type StatementScope,
 } from '../../wallet/books/statement.js';
 import type { Context } from '../context.js';
-import { defineCommand, list } from '../define.js';
+import { defineCommand } from '../define.js';
 import { choice, currency } from '../values.js';
 import { month } from '../tx/history.js';
 import { checkWallet, statementFormats, statementText } from './formats.js';
 import { chosenWallets, date, periodOf, withBooks, zoneOf, zoneOption } from './open-books.js';
 import { lookUpsOf, statementLines } from './lines.js';
 import { whereaboutsOf } from '../login/whereabouts.js';
+import { list } from '../show.js';
 
 export const statement = defineCommand({
   prints: namesOf(undefined, statementList(undefined)),

@@ -4,10 +4,16 @@ import { formatAmount, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import type { Ask } from '../../terminal/ask/ask.js';
 import { type Back, stepFor, walk } from '../../terminal/ask/questions.js';
-import { journalFirst, named } from '../../wallet/payment/journal-first.js';
-import { checkHeld, isAll } from '../../wallet/instruction/instruction.js';
+import { journalFirst, named } from '../../wallet/payment/pay.js';
+import {
+  checkHeld,
+  isAll,
+  readSwap,
+  type SwapWords,
+} from '../../wallet/instruction/instruction.js';
 import type { Context } from '../context.js';
-import { defineCommand, record } from '../define.js';
+import { defineCommand } from '../define.js';
+import { record } from '../show.js';
 import {
   runGuided,
   walletChoices,
@@ -16,17 +22,17 @@ import {
   type WalletChoice,
 } from '../payment/guided.js';
 import { demandAnswers, paidView, runPayment } from '../payment/payment-flow.js';
-import { paymentOptions, type PaymentFlags } from '../payment/payment-options.js';
-import { swapPresentation } from '../payment/payment-model.js';
-import { readSwap, type SwapWords } from '../../wallet/instruction/swap.js';
 import {
+  paymentOptions,
+  type PaymentFlags,
   aboutSwap,
   missingOf,
   readSwapWords,
   swapArguments,
   swapExample,
   swapOptions,
-} from './swap-words.js';
+} from '../payment/payment-options.js';
+import { swapPresentation } from '../payment/payment-screen.js';
 
 export const swap = defineCommand({
   arguments: swapArguments,

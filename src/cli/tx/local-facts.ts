@@ -4,7 +4,7 @@ import type { ListedTransaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import { shortened, clip } from '../../formats/text.js';
 import { latest, type Payment } from '../../store/journal/payment.js';
-import type { TxnFact } from '../../store/journal/txn-facts.js';
+import type { TxnFact } from '../../store/journal/records.js';
 import type { RecipientOf } from '../../terminal/views/transaction-view.js';
 import { instructionOf } from '../../wallet/instruction/instruction.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
@@ -15,7 +15,9 @@ import { failureReasonOf } from '../../api/unspecified.js';
 import { Failure, ifAvailable, type FailureKind } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
 import { readPayload } from '../../webhooks/events.js';
-import { eventsOf, hasInbox } from '../payment/inbox.js';
+import { existsSync } from 'node:fs';
+import type { StoredEvent } from '../../store/events/event-store.js';
+import { eventsFile } from '../../store/files/home.js';
 
 type FactsOf = (txnId: string) => TxnFact | undefined;
 
@@ -183,3 +185,15 @@ async function tellReason(txnId: string, reason: string, context: Context): Prom
   const steps = [{ step: 'explained' as const, detail: { reason: told }, ago: 0 }];
   await journal.write(claim, { trail: { steps } }).finally(() => journal.release(claim));
 }
+
+/** Returns the webhook events of a transaction, or no events if svcpay cannot read the inbox. */
+export async function eventsOf(txnId: string, context: Context): Promise<readonly StoredEvent[]> {
+  if (!(await hasInbox(context))) return [];
+  return context
+    .events()
+    .then((inbox) => inbox.ofTransaction(txnId))
+    .catch(() => []);
+}
+
+export const hasInbox = async ({ home, database }: Context): Promise<boolean> =>
+  existsSync(eventsFile(home)) || (await database()) !== undefined;

@@ -1,5 +1,6 @@
 // Reads the payments of this home: from the journal, and their current state from the service.
-import { detailsOf } from '../../api/reading/objects.js';
+import { detailsOf } from '../../api/reading/transaction.js';
+import Big from 'big.js';
 import type { CreateSide, ListedTransaction, RequestSide, Transaction } from '../../api/types.js';
 import { fixed, readDecimal, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
@@ -19,18 +20,16 @@ import { type ReceiptPageOptions, receipt } from '../../terminal/cards/receipt.j
 import { sendWord } from '../../terminal/cards/steps.js';
 import { endOf, resolutionText, type EndOfTransaction } from '../../wallet/payment/outcomes.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
-import { recordRead } from '../../wallet/payment/resolve.js';
+import { recordRead } from '../../wallet/payment/record.js';
 import { lookUpsOf } from '../statement/lines.js';
-import { eventsOf } from '../payment/inbox.js';
-import { openMeanwhile, partyOf } from './local-facts.js';
+import { eventsOf, openMeanwhile, partyOf } from './local-facts.js';
 import { resolveId } from './resolve-id.js';
+import pLimit from 'p-limit';
 import type { ServiceClient } from '../../api/client.js';
 import type { PendingPayment } from '../../terminal/views/pending-view.js';
 import { knownAmounts } from '../../wallet/limits/limits.js';
 import { readTransaction } from '../../wallet/transaction/read.js';
-import { within } from '../process.js';
-import Big from 'big.js';
-import pLimit from 'p-limit';
+import { within } from '../within.js';
 
 /**
  * Returns the payments of the journal that have a transaction, newest first, or no payments if

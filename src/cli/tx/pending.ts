@@ -1,7 +1,7 @@
 // Lists the unfinished payments of this home with their current state.
 import { describeDuration } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
-import { processOf } from '../../store/journal/owner.js';
+import { processOf } from '../../store/journal/steps.js';
 import { needsAnswer } from '../../store/journal/payment.js';
 import { commandLine } from '../../terminal/next-step.js';
 import {
@@ -11,7 +11,8 @@ import {
 } from '../../terminal/views/pending-view.js';
 import { stateWord } from '../../terminal/cards/steps.js';
 import { movedText } from '../../terminal/views/transaction-view.js';
-import { defineCommand, type Deps, list } from '../define.js';
+import { defineCommand, type Deps } from '../define.js';
+import { list } from '../show.js';
 import { duration, flag } from '../values.js';
 import { asOfText, pendingPayment, refreshOpen } from './payments.js';
 

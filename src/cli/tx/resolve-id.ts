@@ -14,12 +14,12 @@ import {
   lineKind,
   transactionList,
 } from '../../terminal/views/transaction-view.js';
-import { listedUnder } from '../../wallet/payment/find.js';
+import { listedUnder } from '../../wallet/transaction/read.js';
 import type { Context } from '../context.js';
 import { showSearching } from '../payment/payment-screen.js';
 import { back, type Back, type Choice } from '../../terminal/ask/questions.js';
 import { dateTime } from '../../terminal/time.js';
-import { leftAtOnce } from '../process.js';
+import { leftAtOnce } from '../exit-with.js';
 import {
   historyFilter,
   collected,

@@ -9,26 +9,18 @@ import { paymentFields, transactionList } from '../../terminal/views/transaction
 import { commandFor } from '../../terminal/next-step.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
-import type { Consent, PaymentDeps, PaymentOptions } from '../../wallet/payment/contract.js';
+import type { Consent, PaymentDeps, PaymentOptions } from '../../wallet/payment/model.js';
 import { ended, isAbandoned } from '../../wallet/payment/outcomes.js';
-import { concernedBy, journalFirst, unfinished } from '../../wallet/payment/journal-first.js';
-import { resume } from '../../wallet/payment/payment.js';
-import {
-  mostUrgent,
-  resumeAll,
-  type DepsFor,
-  type Resumed,
-} from '../../wallet/payment/resume-all.js';
+import { concernedBy, journalFirst, unfinished, resume } from '../../wallet/payment/pay.js';
+import { mostUrgent, resumeAll, type DepsFor, type Resumed } from '../../wallet/payment/resume.js';
 import { ownReference, paymentName } from '../../formats/text.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
 import { transactionConcerned, waitUntilFinal } from '../../wallet/transaction/read.js';
 import type { Context } from '../context.js';
-import { demandOwner } from '../tree.js';
-import { defineCommand } from '../define.js';
+import { demandOwner, defineCommand } from '../define.js';
 import type { RecordView } from '../../terminal/rows/view.js';
 import { paymentDeps, paidView, showPayment } from '../payment/payment-flow.js';
-import type { Presentation } from '../payment/payment-model.js';
-import { paymentScreen } from '../payment/payment-screen.js';
+import { type Presentation, paymentScreen } from '../payment/payment-screen.js';
 import { paymentOptions, waitOf } from '../payment/payment-options.js';
 import {
   openPayments,
@@ -109,7 +101,7 @@ async function printResult(
 }
 
 async function startNewJournal({ home, now, config, out, globals }: Context): Promise<Result> {
-  const { setJournalAside } = await import('../../store/journal/set-aside.js');
+  const { setJournalAside } = await import('../../store/journal/sqlite-journal.js');
   const path = journalFile(home);
   const aside = setJournalAside(path, now(), config.read().hasJournal === true);
   await config.update(({ hasJournal: _known, ...others }) => others);

@@ -18,28 +18,33 @@ import {
   readTransaction,
 } from '../../wallet/transaction/read.js';
 import { confirmReceive } from '../../wallet/receive/request.js';
-import { concernedBy, journalFirst } from '../../wallet/payment/journal-first.js';
-import { confirmQuote } from '../../wallet/payment/confirm-quote.js';
+import { concernedBy, journalFirst } from '../../wallet/payment/pay.js';
+import { confirmQuote } from '../../wallet/payment/resume.js';
 import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
 import type { Context } from '../context.js';
-import { defineCommand, record } from '../define.js';
+import { defineCommand } from '../define.js';
+import { record } from '../show.js';
 import { namesOf } from '../../terminal/rows/list.js';
-import type { RecordView } from '../../terminal/rows/view.js';
+import { type RecordView } from '../../terminal/rows/view.js';
 import { optionsOf, showPayment, paidView } from '../payment/payment-flow.js';
 import { paymentOptions, termsOf, type PaymentFlags } from '../payment/payment-options.js';
 import { endedFailure } from './payments.js';
 import { resolveId, pickId, paymentNamed } from './resolve-id.js';
 import { transaction, flag, text, type ValuesOf } from '../values.js';
 import { aboutInvoice } from '../payment/send-flow.js';
-import { swapPresentation, type Presentation } from '../payment/payment-model.js';
-import { cancelQuote } from '../../wallet/payment/cancel-quote.js';
+import { swapPresentation, type Presentation } from '../payment/payment-screen.js';
+import {
+  cancelQuote,
+  attemptToResolve,
+  recordRead,
+  recordResolution,
+} from '../../wallet/payment/record.js';
 import { ownReference } from '../../formats/text.js';
 import { type Attempt, type Payment, latest, status } from '../../store/journal/payment.js';
 import { back } from '../../terminal/ask/questions.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { resolutionText } from '../../wallet/payment/outcomes.js';
-import { attemptToResolve, recordRead, recordResolution } from '../../wallet/payment/resolve.js';
-import type { TrailStep } from '../../store/journal/trail.js';
+import type { TrailStep } from '../../store/journal/steps.js';
 import { commandFor } from '../../terminal/next-step.js';
 import { sentenceOf, storyOf, type Story } from '../../wallet/payment/story.js';
 import type { Canvas } from '../../terminal/terminal.js';

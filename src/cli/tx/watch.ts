@@ -8,7 +8,7 @@ import { isFinal } from '../../formats/states.js';
 import { takingTurns, waitUntilFinal } from '../../wallet/transaction/read.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { readUsual } from '../payment/usual-time.js';
+import { readUsual } from '../payment/payment-screen.js';
 import { pickId, rememberIds } from './resolve-id.js';
 import { openStates, endedFailure, readDetails, recordState } from './payments.js';
 import { duration, transaction } from '../values.js';

@@ -1,7 +1,8 @@
 // Shows the account, profile and service, and where svcpay stores the secrets.
 import { loginView } from '../../terminal/views/settings-views.js';
-import { defineCommand, record } from '../define.js';
+import { defineCommand } from '../define.js';
 import { secretPlace, tokenStore } from '../login/whereabouts.js';
+import { record } from '../show.js';
 
 export const whoami = defineCommand({
   examples: [['svcpay whoami -q', 'prints the account id, for a script']],

@@ -5,7 +5,7 @@ import { Failure } from '../../formats/failure.js';
 import type { Journal as PaymentJournal } from './journal.js';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { checkAddress, databaseIdVariable, noAddress } from '../database/address.js';
-import { actorOf, isAlive, ownerOf } from './owner.js';
+import { actorOf, isAlive, ownerOf } from './steps.js';
 
 /** The name of this process in journals, which all threads of the process share. */
 export const ownName = (): string => ownerOf(process.pid, String(performance.timeOrigin));

@@ -1,8 +1,7 @@
 // The payment journal and its guarantees. svcpay writes every attempt to the journal before sending
 // any request of the attempt.
-import type { UnfinishedPayments } from './figures.js';
 import type { Attempt, Payment, PaymentChange, PaymentDraft } from './payment.js';
-import type { TrailStep } from './trail.js';
+import type { TrailStep } from './steps.js';
 
 /**
  * The proof that this process is working on a payment. A claim becomes stale when another process
@@ -69,6 +68,28 @@ export interface Begun {
   readonly claim?: Claim | undefined;
   /** The payment that the new payment replaces. No attempt of it was ever submitted. */
   readonly replaced?: Payment | undefined;
+}
+
+/**
+ * The status of a counted payment. `unattended` means that the payment was submitted and that its
+ * process died or ended before the service acknowledged the payment, so the outcome is unknown.
+ */
+export const unfinishedStatuses = ['open', 'in-flight', 'unattended', 'unknown', 'error'] as const;
+
+export interface UnfinishedPayments {
+  readonly status: (typeof unfinishedStatuses)[number];
+  /**
+   * The time since the payment was submitted, or since it was opened if its status is `open`. The
+   * four age groups are up to a minute, up to 10 minutes, up to an hour, and longer.
+   */
+  readonly age: '1m' | '10m' | '1h' | 'older';
+  readonly count: number;
+  /**
+   * The time at which the oldest counted payment was submitted, or opened if its status is `open`,
+   * in epoch ms by the journal's clock.
+   */
+  readonly oldest: number;
+  readonly oldestSeconds: number;
 }
 
 type Amounts = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
-// Stores payments and their attempts as rows of two tables. Contains the queries that find and list
-// payments in the journal. Each query of payments reads the tables of payments and attempts
-// together, with one row per attempt.
+// Reads payments and their attempts from the rows of two tables. Contains the queries that find,
+// list and count payments. Each query of payments reads both tables together, with one row per
+// attempt.
 import * as v from 'valibot';
 import { columnOf } from '../../formats/text.js';
 import {
@@ -12,7 +12,12 @@ import {
   type SqlValue,
   TimeFromNow,
 } from '../database/sql.js';
-import type { Claim, Journal } from './journal.js';
+import {
+  type Claim,
+  type Journal,
+  unfinishedStatuses,
+  type UnfinishedPayments,
+} from './journal.js';
 import {
   checkPayment,
   type Attempt,
@@ -24,9 +29,8 @@ import {
   mayHavePaid,
   movedOutcomes,
   outcomeOf,
+  status,
 } from './payment.js';
-import { unfinishedOf } from './figures.js';
-import { readTrail, selectTrails } from './trail.js';
 
 export interface PaymentRow extends Claim {
   readonly owner: string | null;
@@ -227,7 +231,6 @@ export interface SqlJournalDeps {
 type Lookups = Pick<
   Journal,
   | 'read'
-  | 'trails'
   | 'find'
   | 'named'
   | 'beginning'
@@ -248,8 +251,6 @@ export function lookups({ database, isHeld }: SqlJournalDeps): Lookups {
     paymentsIn(await selected(database, condition, values));
   return {
     read: async (id) => (await read('p.id = ?', id))[0],
-    trails: async (ids) =>
-      readTrail(await database.read((sql) => sql.all(selectTrails(ids.length), ...ids))),
     find: (scope, name) => find(database, scope, name),
     named: (name) => read(`p.id IN (${namedIds})`, name, attemptNamed(name)[0], name),
     beginning: (scope, start) => read(`p.id IN (${beginningIds})`, ...startingWith(start), scope),
@@ -376,3 +377,65 @@ const newestFirst = (payments: readonly Payment[]): Payment[] =>
 
 const lastSubmitted = ({ attempts }: Payment): number =>
   Math.max(...attempts.map(({ submittedAt }) => submittedAt ?? 0));
+
+export interface DrivenPayment {
+  readonly payment: Payment;
+  /** The process that works on the payment, or that left the payment unfinished. */
+  readonly owner: string | null;
+  /** Whether the owner is still working on the payment. */
+  readonly isHeld: boolean;
+}
+
+/**
+ * Counts payments by status and age. Within each status, the age group with the oldest payment
+ * comes first.
+ * @param now the journal's clock
+ */
+export function unfinishedOf(
+  payments: readonly DrivenPayment[],
+  now: number,
+): readonly UnfinishedPayments[] {
+  const groups = new Map<string, UnfinishedPayments>();
+  for (const driven of payments) {
+    const is = statusOf(driven);
+    if (is === undefined) continue;
+    const since = sinceOf(driven.payment, is);
+    const age = ageOf(now - since);
+    const { count = 0, oldest = since } = groups.get(`${is} ${age}`) ?? {};
+    const first = Math.min(oldest, since);
+    groups.set(`${is} ${age}`, {
+      status: is,
+      age,
+      count: count + 1,
+      oldest: first,
+      oldestSeconds: Math.max(0, now - first) / 1_000,
+    });
+  }
+  return [...groups.values()].toSorted((a, b) =>
+    a.status === b.status ? a.oldest - b.oldest : a.status < b.status ? -1 : 1,
+  );
+}
+
+function statusOf({ payment, owner, isHeld }: DrivenPayment) {
+  const is = status(payment);
+  if (is !== 'in-flight') return unfinishedStatuses.find((each) => each === is);
+  const isAcknowledged = payment.attempts.every(({ state }) => state !== 'submitting');
+  return isHeld || (isAcknowledged && owner === null) ? is : 'unattended';
+}
+
+/**
+ * Returns the time at which svcpay submitted the oldest unfinished attempt. If no unfinished
+ * attempt was submitted, returns the time at which the payment was opened. A reopened payment may
+ * have been submitted much later than it was opened.
+ */
+function sinceOf({ attempts, openedAt }: Payment, is: UnfinishedPayments['status']): number {
+  const isThese = (state: string): boolean =>
+    is === 'unknown' || is === 'error' ? state === is : ['submitting', 'in-flight'].includes(state);
+  const times = attempts.flatMap(({ state, submittedAt }) =>
+    isThese(state) && submittedAt !== null ? submittedAt : [],
+  );
+  return times.length === 0 ? openedAt : Math.min(...times);
+}
+
+const ageOf = (ms: number): UnfinishedPayments['age'] =>
+  ms < 60_000 ? '1m' : ms < 600_000 ? '10m' : ms < 3_600_000 ? '1h' : 'older';

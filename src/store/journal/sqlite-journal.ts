@@ -1,11 +1,22 @@
-// The journal in a SQLite file, which needs no setup.
+// The journal in a SQLite file, which needs no setup. A damaged file is renamed, so that the next
+// payment starts a new journal.
 import Database from 'libsql';
 import { sqliteDatabase } from '../database/sqlite-database.js';
-import { checkNotLost, openSqlite, sqliteFailure, type SqliteFile } from '../files/sqlite-file.js';
+import {
+  checkNotLost,
+  openSqlite,
+  sqliteFailure,
+  type SqliteFile,
+  Damage,
+} from '../files/sqlite-file.js';
 import type { Journal } from './journal.js';
 import { applicationId, sqliteSteps } from './schema.js';
 import { openSqlJournal } from './sql-journal.js';
 import type { Actor } from './steps.js';
+import { existsSync, renameSync } from 'node:fs';
+import { Failure } from '../../formats/failure.js';
+import { isThere } from '../files/home.js';
+import { readRows, selectPayments } from './rows.js';
 
 export interface SqliteJournalOptions {
   readonly path: string;
@@ -72,5 +83,43 @@ export function holdsPayments(path: string, apartFrom: string | undefined): bool
     }
   } catch (cause) {
     throw sqliteFailure(journalIn(path), cause);
+  }
+}
+
+/**
+ * Renames a damaged journal file, and returns the new name of the file. Returns undefined if the
+ * settings record a journal but the journal file is missing. Throws Failure `usage` if the home
+ * never had a journal, or if the journal is intact.
+ */
+export function setJournalAside(path: string, now: number, isKnown: boolean): string | undefined {
+  if (!isThere(path)) {
+    if (isKnown) return undefined;
+    throw new Failure('usage', `There is no payment journal at ${path}.`);
+  }
+  if (!isDamaged(path, isKnown))
+    throw new Failure('usage', `The payment journal ${path} is intact and was not renamed.`);
+  const aside = `${path}.damaged-${new Date(now).toISOString().replaceAll(/[:.]/g, '-')}`;
+  try {
+    for (const part of ['', '-wal', '-shm'])
+      if (existsSync(path + part)) renameSync(path + part, aside + part);
+  } catch (cause) {
+    throw sqliteFailure(journalIn(path), cause);
+  }
+  return aside;
+}
+
+function isDamaged(path: string, isKnown: boolean): boolean {
+  try {
+    const db = openSqlite(journalIn(path, isKnown));
+    try {
+      readRows(db.prepare(selectPayments('true')).all());
+    } finally {
+      db.close();
+    }
+    return false;
+  } catch (error) {
+    const failure = sqliteFailure(journalIn(path), error);
+    if (failure.cause instanceof Damage) return true;
+    throw failure;
   }
 }

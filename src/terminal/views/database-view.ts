@@ -3,7 +3,7 @@
 import { fieldColumns, type ListView, type RecordView } from '../rows/view.js';
 import { counted, ownReference } from '../../formats/text.js';
 import type { Backlog } from '../../store/events/event-store.js';
-import { unfinishedStatuses, type UnfinishedPayments } from '../../store/journal/figures.js';
+import { unfinishedStatuses, type UnfinishedPayments } from '../../store/journal/journal.js';
 import { sentenceView } from '../cards/card.js';
 
 export interface DatabaseRow {

@@ -10,7 +10,7 @@ import {
   text,
   type FieldsOf,
 } from '../../api/reading/readers.js';
-import { transactionFields } from '../../api/reading/objects.js';
+import { transactionFields } from '../../api/reading/transaction.js';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { money, shortAmount } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/calendar.js';

@@ -11,6 +11,7 @@ import {
 import { isRetriable } from '../../formats/states.js';
 import { methodProperties } from '../../formats/rails.js';
 import type { ListedTransaction, RequestSide } from '../../api/types.js';
+import Big from 'big.js';
 import { dateTime, shortTime, clockTime } from '../time.js';
 import {
   dim,
@@ -22,12 +23,11 @@ import {
 } from '../rows/view.js';
 import { kindOf, stateStyle, stateWithReason } from '../cards/steps.js';
 import { namesWithin } from '../../api/reading/readers.js';
-import { transactionFields as wireFields } from '../../api/reading/objects.js';
+import { transactionFields as wireFields } from '../../api/reading/transaction.js';
 import { dayAndMonth } from '../../formats/calendar.js';
 import { widthOf, wrap } from '../layout.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
-import Big from 'big.js';
 
 type Sides = Pick<ListedTransaction, 'sourceReq' | 'destReq'>;
 

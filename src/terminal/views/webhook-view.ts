@@ -1,6 +1,6 @@
 // Shows the webhooks of an account, their signatures, and the received events, for people and for
 // scripts.
-import { webhookFields, transactionFields } from '../../api/reading/objects.js';
+import { webhookFields } from '../../api/reading/objects.js';
 import type { Transaction, Webhook } from '../../api/types.js';
 import { detailLines, sentenceView } from '../cards/card.js';
 import { fieldColumns, type ListView, type RecordView, type StreamView } from '../rows/view.js';
@@ -15,6 +15,7 @@ import {
   object,
   text,
 } from '../../api/reading/readers.js';
+import { transactionFields } from '../../api/reading/transaction.js';
 import { counted, ownReference, shortId } from '../../formats/text.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
 import { type LayoutPart, sideBySide, widthOf } from '../layout.js';

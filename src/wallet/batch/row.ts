@@ -16,8 +16,7 @@ import {
   decisive,
   status,
 } from '../../store/journal/payment.js';
-import { digestOf, instructionOf, type Instruction } from '../instruction/instruction.js';
-import { isShared } from '../instruction/keys.js';
+import { digestOf, instructionOf, type Instruction, isShared } from '../instruction/instruction.js';
 import { knownAmounts } from '../limits/limits.js';
 import { decodeOrder, type Order } from '../order/orders.js';
 import { payeeOf } from '../payout/methods.js';

@@ -11,10 +11,10 @@ import {
 } from '../../formats/failure.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 import { status, type Payment, type PaymentTerms } from '../../store/journal/payment.js';
-import type { ApprovedProposal, Approval, PaymentDeps } from '../payment/contract.js';
-import { methodOf } from '../instruction/keys.js';
+import type { ApprovedProposal, Approval, PaymentDeps } from '../payment/model.js';
+import { methodOf } from '../instruction/instruction.js';
 import { orderOf } from '../instruction/order.js';
-import { pay } from '../payment/payment.js';
+import { pay } from '../payment/pay.js';
 import type { Ceiling } from './check.js';
 import { markOf, type Row, withResult, type RowState } from './row.js';
 import type Big from 'big.js';

@@ -3,7 +3,7 @@
 import pLimit from 'p-limit';
 import { nextTurn } from '../../api/timers.js';
 import type { Wallet } from '../../api/types.js';
-import type { PaymentService } from '../payment/contract.js';
+import type { PaymentService } from '../payment/model.js';
 
 const freshMs = 2_000;
 

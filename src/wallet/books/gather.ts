@@ -14,7 +14,7 @@ import {
   withStoredTimes,
   type StoredTimes,
 } from '../history/moved-amounts.js';
-import { spanFilter } from '../payment/find.js';
+import { spanFilter } from '../transaction/read.js';
 import type { BookRows } from './book-rows.js';
 import {
   booked,

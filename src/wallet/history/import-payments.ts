@@ -14,11 +14,10 @@ import {
   type Payment,
   type PaymentDraft,
 } from '../../store/journal/payment.js';
-import { instructionOfOrder, orderOfQuote } from '../instruction/from-transaction.js';
+import { instructionOfOrder, orderOfQuote } from '../instruction/order.js';
 import { askedColumns } from '../instruction/instruction.js';
-import { spanFilter } from '../payment/find.js';
+import { spanFilter, directionOf, type ReadService, readTransaction } from '../transaction/read.js';
 import { decodeOrder, encodeOrder, lightningOrder, type Order } from '../order/orders.js';
-import { directionOf, type ReadService, readTransaction } from '../transaction/read.js';
 import { echoes, isOfAccount } from '../order/echo.js';
 import { movedAmounts, severalAtOnce, createdSince } from './moved-amounts.js';
 

@@ -1,10 +1,11 @@
 // The instruction: what a person, script, agent, row or file asked for, as it was asked, before any
 // rate, balance, lookup or quote. Pure. The journal stores the instruction with its payment, and
-// the digest of the instruction decides whether two requests are the same payment.
+// the digest of the instruction decides whether two requests are the same payment. Every question
+// about the same payee compares the destination keys, which this file makes.
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
 import * as v from 'valibot';
-import type { CreateTransaction, Wallet } from '../../api/types.js';
+import type { CreateSide, CreateTransaction, Wallet } from '../../api/types.js';
 import {
   currencyOf,
   decimalsOf,
@@ -16,9 +17,10 @@ import {
 } from '../../formats/amount.js';
 import { canonicalJson, decimal } from '../../formats/canonical.js';
 import { Failure } from '../../formats/failure.js';
-import { isFields } from '../../formats/text.js';
+import { isFields, entryOf } from '../../formats/text.js';
 import type { Payment, PaymentDraft } from '../../store/journal/payment.js';
-import { bodySchema, withoutListData } from '../order/orders.js';
+import { parseBitcoinAddress } from '../../formats/address.js';
+import { type Destination, lnurlTarget } from '../../formats/destination.js';
 
 /** The rails that a `bitcoin:` URI can offer. */
 export const uriRails = ['lightning', 'onchain'] as const;
@@ -35,7 +37,7 @@ export interface Instruction {
   readonly verb: 'send' | 'swap' | 'payout';
   /** The destination as written; for a swap the credited wallet, for a payout the account. */
   readonly to: string;
-  /** The destination keys (see keys.ts). A `bitcoin:` URI with an invoice has two. */
+  /** The destination keys (see `keysOf`). A `bitcoin:` URI with an invoice has two. */
   readonly keys: readonly string[];
   /** The key of what can be paid only once, such as `bolt11:HASH` for an invoice, or null. */
   readonly once: string | null;
@@ -59,6 +61,37 @@ export interface Instruction {
 }
 
 export type PayoutDetails = Pick<CreateTransaction, 'sourceReq' | 'destReq' | 'sourceOfFunds'>;
+
+const kycSchema = v.strictObject({
+  type: v.picklist(['individual', 'business']),
+  details: v.strictObject({
+    legalFullName: v.string(),
+    countryCode: v.string(),
+    contactNumber: v.exactOptional(v.string()),
+    address1: v.exactOptional(v.string()),
+  }),
+});
+
+const sideSchema = v.strictObject({
+  ccy: v.string(),
+  method: v.string(),
+  amtRequested: v.exactOptional(decimal),
+  reqDetails: v.exactOptional(v.record(v.string(), v.unknown())),
+  kyc: v.exactOptional(kycSchema),
+});
+
+/** The body of a create request, as the journal stores it. */
+export const bodySchema = v.strictObject({
+  sourceReq: sideSchema,
+  destReq: sideSchema,
+  note: v.exactOptional(v.string()),
+  deductNetworkFeesFromDest: v.exactOptional(v.boolean()),
+  deductServicepayFees: v.exactOptional(v.boolean()),
+  deductNetworkFees: v.exactOptional(v.boolean()),
+  sourceOfFunds: v.exactOptional(
+    v.object({ purpose: v.number(), source: v.number(), relationship: v.number() }),
+  ),
+});
 
 const version = 1;
 
@@ -152,6 +185,21 @@ function canonical({ verb, keys, once, amount, from, deductFees, payout }: Instr
   };
 }
 
+/**
+ * Removes from one side of an order the data that came from the service's list of institutions,
+ * because that list may later be unavailable or different.
+ */
+export function withoutListData({ reqDetails = {}, ...side }: CreateSide): CreateSide {
+  const { institutionName: _name, institutionCode: code, ...details } = reqDetails;
+  return {
+    ...side,
+    reqDetails: {
+      ...details,
+      ...(typeof code === 'string' && { institutionCode: code.toUpperCase() }),
+    },
+  };
+}
+
 /** The columns of the journal that store what was asked for. */
 export const askedColumns = (
   instruction: Instruction,
@@ -215,3 +263,91 @@ export function checkWithin(instruction: Instruction, balances: readonly Money[]
     balances.find(({ ccy }) => ccy === asked.ccy),
   );
 }
+
+/**
+ * The keys of a destination: `onchain:ADDRESS`, `tron:ADDRESS`, `lnurl:URL`, `node:KEY` for an
+ * invoice. A `bitcoin:` URI has a key for its address and a key for its invoice.
+ */
+export function keysOf({ kind, value, text }: Destination): readonly string[] {
+  switch (kind) {
+    case 'bolt11':
+      return [nodeKey(value.payee)];
+    case 'bitcoin-address':
+      return [onchainKey(value.address)];
+    case 'tron-address':
+      return [tronKey(value.address)];
+    case 'lnurl':
+    case 'lightning-address':
+      return [lnurlKey(text)];
+    case 'evm-address':
+      return [`eth:${value.address}`];
+    case 'bip21':
+      return [
+        ...(value.bitcoin === null ? [] : [onchainKey(value.bitcoin.address)]),
+        ...(value.invoice === null ? [] : [nodeKey(value.invoice.payee)]),
+      ];
+  }
+}
+
+export const nodeKey = (node: string): string => `node:${node}`;
+export const tronKey = (address: string): string => `tron:${address}`;
+/** @param text a Lightning Address or an LNURL, which lead to the same key */
+export const lnurlKey = (text: string): string => `lnurl:${lnurlTarget(text)}`;
+export const walletKey = (ccy: string): string => `wallet:${ccy}`;
+
+/** @param address a valid address; upper-case and lower-case Bech32 addresses are the same */
+export const onchainKey = (address: string): string =>
+  `onchain:${parseBitcoinAddress(address).address}`;
+
+const methods: Readonly<Record<string, string>> = {
+  node: 'lightning',
+  lnurl: 'lnurl',
+  onchain: 'on-chain',
+  tron: 'tron',
+  wallet: 'servicepay',
+};
+
+/** Returns the method by which svcpay pays an instruction first, or undefined for a payout. */
+export const methodOf = ({
+  keys: [key = ''],
+  ways: [way] = [],
+}: {
+  readonly keys: readonly string[];
+  readonly ways?: readonly string[] | undefined;
+}): string | undefined =>
+  way === 'lightning' ? 'lightning' : entryOf(methods, key.replace(/:.*/, ''));
+
+/**
+ * Whether many payees may share the key, as the customers of one Lightning provider share its node.
+ * Two invoices of one node are not the same payment, because each can be paid only once.
+ */
+export const isShared = (key: string): boolean => key.startsWith('node:');
+
+export type SwapWords = Readonly<Record<'amount' | 'from' | 'to', string | undefined>>;
+
+/** Reads a swap. Throws Failure `usage` if both wallets are the same, and for invalid amounts. */
+export function readSwap(
+  { amount, from, to }: SwapWords,
+  receive: boolean,
+  note?: string | undefined,
+): Instruction {
+  if (amount === undefined || from === undefined || to === undefined)
+    throw new Error('The swap lacks an amount or one of its two wallets.');
+  if (from === to) throw usage(`a swap needs two different wallets; both are ${from}.`);
+  if (isAll(amount) && receive)
+    throw usage('"all" means the whole balance of the paying wallet. Remove --receive.');
+  return {
+    verb: 'swap',
+    to,
+    keys: [walletKey(to)],
+    once: null,
+    amount: isAll(amount)
+      ? 'all'
+      : written(amount, receive ? 'gets' : 'debits', receive ? to : from),
+    from,
+    deductFees: isAll(amount),
+    ...(note !== undefined && { note }),
+  };
+}
+
+const usage = (why: string): Failure => new Failure('usage', why, { money: 'Not sent' });

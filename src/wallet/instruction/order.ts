@@ -1,7 +1,8 @@
 // Derives an order, the body of a create request, from an instruction, with the rates and balances
-// of the moment when an attempt begins.
-import type { Rates, Wallet } from '../../api/types.js';
-import { money, type Money } from '../../formats/amount.js';
+// of the moment when an attempt begins. Derives both from a transaction of unknown origin. Refuses
+// destinations that must not be paid.
+import type { Rates, Wallet, Transaction } from '../../api/types.js';
+import { money, type Money, fixed, fromWire, formatSats, satsOf } from '../../formats/amount.js';
 import { detectDestination, type Bip21Destination } from '../../formats/destination.js';
 import {
   deducting,
@@ -14,10 +15,29 @@ import {
   type Order,
   type Worth,
 } from '../order/orders.js';
-import { payoutOrder } from '../payout/order.js';
+import { payoutOrder, payoutDestination } from '../payout/order.js';
 import { inBtc } from '../receive/request.js';
-import { checkOnchainAmount } from './destinations.js';
-import { type Instruction, wholeOf } from './instruction.js';
+import {
+  type Instruction,
+  wholeOf,
+  type WrittenAmount,
+  keysOf,
+  nodeKey,
+  walletKey,
+} from './instruction.js';
+import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
+import { Failure, ifAvailable, notSent } from '../../formats/failure.js';
+import { entryOf } from '../../formats/text.js';
+import { notObeyed } from '../order/echo.js';
+import { bankKey, payeeOf } from '../payout/methods.js';
+import { isOnNetwork, type Network } from '../../formats/rails.js';
+import Big from 'big.js';
+import { ServiceError } from '../../api/errors.js';
+import {
+  type BitcoinAddress,
+  tronUsdtContract,
+  type BitcoinNetwork,
+} from '../../formats/address.js';
 
 /** What the service reports at the moment when an attempt begins. */
 export interface Moment {
@@ -143,4 +163,232 @@ function spent(instruction: Instruction, { rates = {}, wallets = [] }: Moment): 
   if (!isConverted(instruction)) return { amount: money(ccy, value) };
   const { amount: bitcoin, worth } = inBtc({ ccy, value }, rates);
   return { amount: bitcoin, worth: worth && { ...worth.given, rate: worth.rate } };
+}
+
+/**
+ * Derives an order from a quote. A quote has the amounts of both sides, but an order states only
+ * the amounts that its destination method requires.
+ */
+export function orderOfQuote(txn: Transaction): Order {
+  const { note, deductNetworkFeesFromDest } = txn;
+  const [sourceReq, destReq] = [named(txn.sourceReq, txn), named(txn.destReq, txn)];
+  const invoice = invoiceOf(destReq.reqDetails);
+  const [source, dest] = entryOf(amountSides, destReq.method) ?? [false, true];
+  const side = (
+    { ccy, method, reqDetails, amtRequested }: typeof sourceReq,
+    withAmount: boolean,
+  ) => ({
+    ccy,
+    method,
+    reqDetails: reqDetails ?? {},
+    ...(withAmount && amtRequested != null && { amtRequested: fromWire(amtRequested) }),
+  });
+  const amount = destReq.amtRequested;
+  return {
+    kind: destReq.method === 'servicepay' ? 'swap' : `send ${destReq.method}`,
+    body: {
+      sourceReq: side(sourceReq, source),
+      destReq: side(destReq, dest),
+      ...(typeof note === 'string' && { note }),
+      ...(deductNetworkFeesFromDest === true && { deductNetworkFeesFromDest }),
+    },
+    idempotencyKey: invoice === undefined ? null : `bolt11:${invoice.paymentHash}`,
+    destination: invoice?.payee ?? destinationOf(destReq),
+    key: keyOf(destReq, invoice),
+    receives: dest && amount != null ? money(destReq.ccy, fromWire(amount)) : undefined,
+  };
+}
+
+/**
+ * Reads one side of a quote, with its currency and method. Throws Failure `refused` if the currency
+ * or the method is missing, because an incomplete quote must not be confirmed.
+ */
+function named({ ccy, method, ...side }: Transaction['sourceReq'], { txnId }: Transaction) {
+  if (typeof ccy === 'string' && typeof method === 'string') return { ...side, ccy, method };
+  throw notObeyed('one side of the quote has no currency or no method', txnId);
+}
+
+/**
+ * For each destination method, whether an order states the source amount and whether it states the
+ * destination amount (endpoint 6, rules 2 to 8).
+ */
+const amountSides: Readonly<Record<string, readonly [source: boolean, dest: boolean]>> = {
+  lightning: [false, false],
+  lnurl: [true, false],
+  servicepay: [true, false],
+};
+
+function invoiceOf(details: Transaction['destReq']['reqDetails']): Invoice | undefined {
+  const text = details?.['paymentRequest'];
+  return typeof text === 'string' ? decodeInvoice(text) : undefined;
+}
+
+function destinationOf(destReq: ReturnType<typeof named>): string {
+  const { address, institutionCode } = destReq.reqDetails ?? {};
+  if (typeof address === 'string') return address;
+  return typeof institutionCode === 'string' ? payoutDestination(destReq) : destReq.ccy;
+}
+
+function keyOf(destReq: ReturnType<typeof named>, invoice: Invoice | undefined): string {
+  if (invoice !== undefined) return nodeKey(invoice.payee);
+  const { address } = destReq.reqDetails ?? {};
+  if (destReq.method === 'servicepay') return walletKey(destReq.ccy);
+  if (typeof address !== 'string') return bankKey(destReq);
+  try {
+    return keysOf(detectDestination(address))[0] ?? address;
+  } catch (error) {
+    // The service may report an address that svcpay cannot read. It is its own key.
+    if (error instanceof Failure) return `${destReq.method}:${address}`;
+    throw error;
+  }
+}
+
+/**
+ * The instruction that an order of unknown origin carries out.
+ * @param isImported whether the order may lack parts of what was asked
+ */
+export function instructionOfOrder(order: Order, isImported: boolean): Instruction {
+  const { kind, body, key, idempotencyKey, destination } = order;
+  const { sourceReq, destReq, note, sourceOfFunds, deductNetworkFeesFromDest } = body;
+  const { address, paymentRequest, acctNum, bankAcctNum } = destReq.reqDetails ?? {};
+  const isPayout = acctNum !== undefined || bankAcctNum !== undefined;
+  const asked = amountOf(sourceReq, 'debits') ?? amountOf(destReq, 'gets');
+  const to = [paymentRequest, address].find((each) => typeof each === 'string');
+  return {
+    verb: isPayout ? 'payout' : kind === 'swap' ? 'swap' : 'send',
+    to: typeof to === 'string' ? to : isPayout ? payeeOf(body).account : destination,
+    keys: [key],
+    once: idempotencyKey,
+    amount: asked ?? 'invoice',
+    from: sourceReq.ccy,
+    deductFees: deductNetworkFeesFromDest === true,
+    ...(isPayout && {
+      payout: { sourceReq, destReq, ...(sourceOfFunds !== undefined && { sourceOfFunds }) },
+    }),
+    ...(note !== undefined && { note }),
+    ...(isImported && { isImported }),
+  };
+}
+
+function amountOf(
+  { ccy, amtRequested }: Order['body']['sourceReq'],
+  side: WrittenAmount['side'],
+): WrittenAmount | undefined {
+  if (amtRequested === undefined) return undefined;
+  const amount = money(ccy, amtRequested);
+  return { ...amount, written: `${fixed(amount.value)}${ccy.toLowerCase()}`, side };
+}
+
+/**
+ * Throws Failure `usage` for a destination on a different network, where the money would be lost.
+ * @param noun a noun such as `invoice`
+ */
+function checkNetwork(noun: string, actual: BitcoinNetwork, wanted: Network): void {
+  if (isOnNetwork(actual, wanted)) return;
+  throw notSent(`this is a ${actual} ${noun}, but your payments are on ${wanted}`, {
+    hint: `Ask for an ${noun} on ${wanted}, or choose another network.`,
+  });
+}
+
+/** The minimum on-chain send, in BTC (specification, section Limits). */
+const smallestOnchain = new Big('0.00001');
+
+/** Throws Failure `usage` for an invoice for a different network or without an amount. */
+export function checkInvoice(invoice: Invoice, wanted: Network): void {
+  checkNetwork('invoice', invoice.network, wanted);
+  if (invoice.amountMsat !== null) return;
+  throw notSent('this invoice has no amount, and the service pays only invoices with an amount', {
+    hint: 'Ask for an invoice with an amount.',
+  });
+}
+
+/** Throws Failure `usage` for an address on a different network or of an unsupported type. */
+export function checkBitcoinAddress({ network, type }: BitcoinAddress, wanted: Network): void {
+  checkNetwork('address', network, wanted);
+  if (type !== 'witness') return;
+  throw notSent('this address has an undefined witness version', {
+    hint:
+      'Anyone could take money sent to this address. Ask for an address that begins with bc1q, ' +
+      'bc1p, 3 or 1.',
+  });
+}
+
+/** Throws Failure `usage` for an amount below the on-chain minimum (endpoint 6, rule 5). */
+export function checkOnchainAmount({ value }: Money): void {
+  if (value.gte(smallestOnchain)) return;
+  throw notSent(
+    `${formatSats(value)} is too little. ` +
+      `An on-chain payment must be at least ${formatSats(smallestOnchain)}`,
+    {
+      hint: `Send at least ${satsOf(smallestOnchain)}sat, or ask for a Lightning invoice.`,
+    },
+  );
+}
+
+/** Throws Failure `usage` for the address of the USDT contract, where the money would be lost. */
+export function checkTronAddress(address: string): void {
+  if (address !== tronUsdtContract) return;
+  throw notSent('this is the address of the USDT contract. Money sent to it would be lost', {
+    hint: "Ask for the recipient's own address.",
+  });
+}
+
+/** The requests that read the permanent addresses of this account from the service. */
+export interface OwnAddresses {
+  bitcoinAddress(): Promise<{ readonly staticOnchainAddress: string }>;
+  usdtAddress(chain: 'TRON'): Promise<{ readonly staticOnchainAddress: string }>;
+}
+
+/** Whether the account has a permanent address of the same type as a destination. */
+export const mayBeOwn = ({ keys }: Instruction): boolean => keys.some((key) => isAddress.test(key));
+
+const isAddress = /^(?:onchain|tron):/;
+
+/**
+ * Refuses instructions that pay to the account's own permanent addresses. Calls `say` if svcpay
+ * cannot read the account's addresses.
+ */
+export function ownAddressGuard(
+  open: () => Promise<{ readonly client: OwnAddresses }>,
+  say: (line: string) => void,
+): (instruction: Instruction) => Promise<void> {
+  const accounts = new Map<string, Promise<{ readonly staticOnchainAddress: string }>>();
+  return async ({ keys }) => {
+    const key = keys.find((each) => isAddress.test(each));
+    if (key === undefined) return;
+    const isTron = key.startsWith('tron:');
+    const method = isTron ? 'tron' : 'on-chain';
+    const { client } = await open();
+    const isFirst = !accounts.has(method);
+    const own =
+      accounts.get(method) ?? (isTron ? client.usdtAddress('TRON') : client.bitcoinAddress());
+    accounts.set(method, own);
+    own.catch(() => accounts.delete(method));
+    await refuseOwnAddress(key, () => own, isFirst ? say : () => undefined);
+  };
+}
+
+/**
+ * Throws Failure `usage` for the account's own deposit address, because the money would return
+ * minus the fees. Does not throw if the account has no deposit address, or if svcpay cannot read
+ * it.
+ */
+export async function refuseOwnAddress(
+  key: string,
+  ownAddress: () => Promise<{ readonly staticOnchainAddress: string }>,
+  say: (line: string) => void,
+): Promise<void> {
+  const asked = ownAddress().catch((error: unknown) => {
+    if (error instanceof ServiceError && (error.kind === 'refused' || error.kind === 'not-found'))
+      return undefined;
+    throw error;
+  });
+  const own = await ifAvailable(asked, (why) =>
+    say(`svcpay could not check whether this is your own deposit address. ${why}`),
+  );
+  const address = own?.staticOnchainAddress ?? '';
+  if (key !== `tron:${address}` && key.toLowerCase() !== `onchain:${address.toLowerCase()}`) return;
+  throw notSent('this is your own deposit address. The money would return to you minus the fees', {
+    hint: "Ask for the recipient's address.",
+  });
 }

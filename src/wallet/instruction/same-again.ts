@@ -5,8 +5,7 @@ import { Big } from 'big.js';
 import { fixed } from '../../formats/amount.js';
 import { latest, mayHavePaid, status, type Payment } from '../../store/journal/payment.js';
 import { decodeOrder, type Order } from '../order/orders.js';
-import { instructionOf, type Instruction } from './instruction.js';
-import { isShared } from './keys.js';
+import { instructionOf, type Instruction, isShared } from './instruction.js';
 
 /** An earlier payment of the same amount to the same payee. */
 export interface EarlierPayment {

@@ -1,7 +1,6 @@
 // Reads the instruction of a send from destination, amount and flags, for every command that sends.
 // Pure: reading needs neither rates nor balances.
 import type { BitcoinAddress } from '../../formats/address.js';
-import { type Network, railProperties, railTo, type Rail } from '../../formats/rails.js';
 import {
   btcFromMsat,
   currencyOf,
@@ -18,14 +17,20 @@ import {
   type Destination,
 } from '../../formats/destination.js';
 import { Failure, notSent } from '../../formats/failure.js';
+import {
+  isOnNetwork,
+  railProperties,
+  railTo,
+  type Network,
+  type Rail,
+} from '../../formats/rails.js';
 import { isForeign } from '../receive/request.js';
 import {
   checkBitcoinAddress,
   checkInvoice,
   checkOnchainAmount,
   checkTronAddress,
-  isOnNetwork,
-} from './destinations.js';
+} from './order.js';
 import {
   type Instruction,
   isAll,
@@ -33,8 +38,8 @@ import {
   uriRails,
   written,
   type WrittenAmount,
+  keysOf,
 } from './instruction.js';
-import { keysOf } from './keys.js';
 
 /** The payment that a person requests, as the text of arguments and flags. */
 export interface SendWords {

@@ -16,7 +16,7 @@ import type { Limits } from '../../store/profile/profiles.js';
 import type { Order } from '../order/orders.js';
 import type { Quote } from '../quote/quote.js';
 import { type Destination, detectDestination } from '../../formats/destination.js';
-import { keysOf, nodeKey as keyOfNode } from '../instruction/keys.js';
+import { keysOf, nodeKey as keyOfNode } from '../instruction/instruction.js';
 
 export const noLimits: Limits = { perPayment: {}, perDay: {}, destinations: [] };
 

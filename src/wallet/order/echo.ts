@@ -3,7 +3,7 @@
 // methods, amounts, the parties, and every field that identifies the destination.
 import Big from 'big.js';
 import { misreadText } from '../../api/reading/readers.js';
-import { deductions } from '../../api/reading/objects.js';
+import { deductions } from '../../api/reading/transaction.js';
 import { misread, type MisreadField, type RequestSide, type Transaction } from '../../api/types.js';
 import { decimalsOf, fixed, givenFromWire, readDecimal } from '../../formats/amount.js';
 import { lnurlTarget } from '../../formats/destination.js';

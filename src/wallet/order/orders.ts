@@ -1,7 +1,7 @@
 // Builds orders: the body of the create request for each kind of payment, by the rules of endpoint
 // 6. Stores an order in the journal as JSON with exact decimals, so that svcpay restores the order
 // completely after a crash.
-import type { CreateSide, CreateTransaction } from '../../api/types.js';
+import type { CreateTransaction } from '../../api/types.js';
 import type Big from 'big.js';
 import { btcFromMsat, type Money } from '../../formats/amount.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
@@ -10,7 +10,14 @@ import { Failure, notSent } from '../../formats/failure.js';
 import { railProperties, type Rail } from '../../formats/rails.js';
 import * as v from 'valibot';
 import { canonicalJson, decimal } from '../../formats/canonical.js';
-import { lnurlKey, nodeKey, onchainKey, tronKey, walletKey } from '../instruction/keys.js';
+import {
+  bodySchema,
+  lnurlKey,
+  nodeKey,
+  onchainKey,
+  tronKey,
+  walletKey,
+} from '../instruction/instruction.js';
 
 /** A requested payment that the service has not quoted yet. */
 export interface Order {
@@ -21,7 +28,7 @@ export interface Order {
   readonly idempotencyKey: string | null;
   /** The destination in words, such as an address or a node. */
   readonly destination: string;
-  /** The destination key of the payee (see instruction/keys.ts). */
+  /** The destination key of the payee (see instruction/instruction.ts). */
   readonly key: string;
   /**
    * The earliest possible time of the payment in epoch ms: the time at which its invoice was
@@ -203,37 +210,6 @@ export function checkNotExpired({ expiresAt }: Order, now: number): void {
   throw notSent(`the invoice expired ${describeDuration(now - expiresAt)} ago. Ask for a new one`);
 }
 
-const kycSchema = v.strictObject({
-  type: v.picklist(['individual', 'business']),
-  details: v.strictObject({
-    legalFullName: v.string(),
-    countryCode: v.string(),
-    contactNumber: v.exactOptional(v.string()),
-    address1: v.exactOptional(v.string()),
-  }),
-});
-
-const sideSchema = v.strictObject({
-  ccy: v.string(),
-  method: v.string(),
-  amtRequested: v.exactOptional(decimal),
-  reqDetails: v.exactOptional(v.record(v.string(), v.unknown())),
-  kyc: v.exactOptional(kycSchema),
-});
-
-/** The body of a create request, as the journal stores it. */
-export const bodySchema = v.strictObject({
-  sourceReq: sideSchema,
-  destReq: sideSchema,
-  note: v.exactOptional(v.string()),
-  deductNetworkFeesFromDest: v.exactOptional(v.boolean()),
-  deductServicepayFees: v.exactOptional(v.boolean()),
-  deductNetworkFees: v.exactOptional(v.boolean()),
-  sourceOfFunds: v.exactOptional(
-    v.object({ purpose: v.number(), source: v.number(), relationship: v.number() }),
-  ),
-});
-
 const orderSchema = v.strictObject({
   kind: v.string(),
   body: bodySchema,
@@ -276,19 +252,4 @@ export function decodeOrder(text: string): Order {
       },
     );
   }
-}
-
-/**
- * Removes from one side of an order the data that came from the service's list of institutions,
- * because that list may later be unavailable or different.
- */
-export function withoutListData({ reqDetails = {}, ...side }: CreateSide): CreateSide {
-  const { institutionName: _name, institutionCode: code, ...details } = reqDetails;
-  return {
-    ...side,
-    reqDetails: {
-      ...details,
-      ...(typeof code === 'string' && { institutionCode: code.toUpperCase() }),
-    },
-  };
 }

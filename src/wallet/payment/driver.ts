@@ -22,12 +22,21 @@ import { orderFor } from '../instruction/order.js';
 import { mostCompared, sameAgain } from '../instruction/same-again.js';
 import { decodeOrder, encodeOrder } from '../order/orders.js';
 import { readTransaction } from '../transaction/read.js';
-import { approve, quoteToSubmit } from './approve.js';
-import { apply, unwritten, withPayment, type Applied } from './apply.js';
-import { isInAdvance, type PaymentDeps } from './contract.js';
-import { create, amountsOf, isOrdered } from './create.js';
-import { find } from './find.js';
+import { approve, quoteToSubmit, create, amountsOf, isOrdered, find } from './quoting.js';
 import {
+  apply,
+  unwritten,
+  withPayment,
+  type Applied,
+  detailOf,
+  isUrgent,
+  shownSteps,
+  stepsBefore,
+  stopOf,
+} from './apply.js';
+import {
+  isInAdvance,
+  type PaymentDeps,
   emptyMemory,
   readsOf,
   resultOf,
@@ -40,9 +49,7 @@ import {
   type RunGoal,
 } from './model.js';
 import { isReopened, next } from './next.js';
-import { alreadyPaid, journalLost, notOrdered } from './outcomes.js';
-import { detailOf, isUrgent, shownSteps, stepsBefore, stopOf } from './trail.js';
-import { refusesConfirmation } from './refusals.js';
+import { alreadyPaid, journalLost, notOrdered, refusesConfirmation } from './outcomes.js';
 
 /**
  * The result of a run: its transaction, or the payment if another process took over the payment.

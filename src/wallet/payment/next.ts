@@ -29,7 +29,7 @@ import {
   type RunGoal,
 } from './model.js';
 import * as outcomes from './outcomes.js';
-import { referenceUse } from './refusals.js';
+import { referenceUse } from './outcomes.js';
 
 /** A run at one moment, with the data of its phase. */
 interface Situation<K extends RunMemory = RunMemory> extends Run {

@@ -1,9 +1,10 @@
-// Tells what happened to a payment in sentences, from its trail, and where its money is now. Pure.
+// Tells what happened to a payment in sentences, from its trail, and where its money is now.
+// Replays the trails of all payments for `db verify`.
 import Big from 'big.js';
 import { money, shortAmount } from '../../formats/amount.js';
 import { describeDuration, formatDuration } from '../../formats/calendar.js';
 import type { NextStep } from '../../formats/failure.js';
-import { ownReference } from '../../formats/text.js';
+import { ownReference, messageOf } from '../../formats/text.js';
 import {
   latest,
   mayHaveMoved,
@@ -12,10 +13,10 @@ import {
   type Attempt,
   type Payment,
 } from '../../store/journal/payment.js';
-import type { Actor, Detail } from '../../store/journal/steps.js';
-import type { TrailStep } from '../../store/journal/trail.js';
-import { instructionOf } from '../instruction/instruction.js';
+import type { Actor, Detail, TrailStep } from '../../store/journal/steps.js';
+import { instructionOf, digestOf } from '../instruction/instruction.js';
 import { inWords } from '../instruction/words.js';
+import type { CheckedPayment, Journal } from '../../store/journal/journal.js';
 
 /** A line of a story. A line without a time is about a gap between two steps. */
 export interface StoryLine {
@@ -308,3 +309,68 @@ const spentInWords = ({ approvedTotal, spendCcy }: Attempt): string =>
   approvedTotal === null || spendCcy === null
     ? 'the amount is not known here'
     : `${amountOf(approvedTotal, spendCcy)} left your ${spendCcy} wallet`;
+
+export interface Verified {
+  readonly payments: number;
+  readonly steps: number;
+  readonly differing: number;
+  /** The first differences. */
+  readonly differences: readonly Difference[];
+}
+
+/** A payment whose trail does not lead to its stored state, or an account with wrong totals. */
+export interface Difference {
+  readonly ref: string;
+  readonly txnId: string | null;
+  readonly differs: string;
+}
+
+const atOnce = 100;
+const mostShown = 1_000;
+
+/**
+ * @param onPage called after each page with the number of replayed payments, and with the part of
+ * all payments that they are: the ids are random, so the position of an id tells how far it is
+ */
+export async function verify(
+  journal: Pick<Journal, 'checked' | 'wrongTotals'>,
+  since: number,
+  onPage: (payments: number, part: number) => void,
+): Promise<Verified> {
+  let found: Verified = { payments: 0, steps: 0, differing: 0, differences: [] };
+  for (let after = ''; ;) {
+    const page = await journal.checked(after, since, atOnce);
+    const last = page.at(-1);
+    if (last === undefined) break;
+    const differences = page.flatMap((each) => {
+      const differs = each.differs ?? instructionDifference(each);
+      return differs === undefined ? [] : [{ ref: each.ref, txnId: each.txnId, differs }];
+    });
+    found = {
+      payments: found.payments + page.length,
+      steps: page.reduce((sum, { steps }) => sum + steps, found.steps),
+      differing: found.differing + differences.length,
+      differences: [...found.differences, ...differences].slice(0, mostShown),
+    };
+    onPage(found.payments, Number.parseInt(last.id.slice(0, 6), 16) / 0x100_0000);
+    after = last.id;
+  }
+  const totals = (await journal.wrongTotals()).map(({ account, differs }) => ({
+    ref: `account ${account}`,
+    txnId: null,
+    differs,
+  }));
+  const differences = [...totals, ...found.differences];
+  return { ...found, differing: found.differing + totals.length, differences };
+}
+
+function instructionDifference({ payment }: CheckedPayment): string | undefined {
+  if (payment === undefined) return undefined;
+  try {
+    return digestOf(instructionOf(payment)) === payment.digest
+      ? undefined
+      : 'the stored instruction differs from the one that was asked';
+  } catch (error) {
+    return messageOf(error);
+  }
+}

@@ -14,12 +14,12 @@ import {
   instructionSchema,
   storedInstruction,
   type Instruction,
+  readSwap,
 } from '../instruction/instruction.js';
 import { amountIn, rowOf, type ReadRow, type PlannedRow } from '../batch/row.js';
 import { needOf, orderOf } from '../instruction/order.js';
 import { sameAgain } from '../instruction/same-again.js';
 import { readSendNow, type SendEnvironment, type SendWords } from '../instruction/send.js';
-import { readSwap } from '../instruction/swap.js';
 import { readPayoutFile } from '../payout/from-file.js';
 import { payeeOf } from '../payout/methods.js';
 

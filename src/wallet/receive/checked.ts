@@ -1,6 +1,6 @@
 // Checks the addresses and invoices that the service gives for payers, before svcpay shows them,
 // and finds the Lightning Address of an account.
-import type { Network } from '../../formats/rails.js';
+import { isOnNetwork, type Network } from '../../formats/rails.js';
 import type Big from 'big.js';
 import { decimal, instant } from '../../api/reading/readers.js';
 import type {
@@ -24,7 +24,6 @@ import {
 } from '../../formats/address.js';
 import { Failure } from '../../formats/failure.js';
 import { type Fields, messageOf } from '../../formats/text.js';
-import { isOnNetwork } from '../instruction/destinations.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
 
 interface OnchainRequest {

@@ -13,12 +13,10 @@ import { Failure } from '../../formats/failure.js';
 import { policies, poll, type PollNext } from '../../formats/poll.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 import { isOfAccount } from '../order/echo.js';
-import type { PaymentService } from '../payment/contract.js';
-import { requestQuote } from '../payment/create.js';
-import { listedUnder } from '../payment/find.js';
-import { noQuote, refused } from '../payment/outcomes.js';
-import { referenceUse, refusesConfirmation } from '../payment/refusals.js';
+import type { PaymentService } from '../payment/model.js';
+import { requestQuote } from '../payment/quoting.js';
 import {
+  listedUnder,
   directionOf,
   pauseBefore,
   readTransaction,
@@ -26,6 +24,7 @@ import {
   waitUntilFinal,
   withEarlierFields,
 } from '../transaction/read.js';
+import { noQuote, refused, referenceUse, refusesConfirmation } from '../payment/outcomes.js';
 import { findRate } from '../quote/quote.js';
 
 interface ReceiveDeps {

@@ -1,7 +1,12 @@
 // Reads a transaction in one of three ways: only once, repeatedly while the result may be stale, or
 // repeatedly until the state is final. The interval between reads grows with the time that svcpay
 // has waited. Refuses a response that contains a transaction other than the requested transaction.
-import type { Transaction } from '../../api/types.js';
+import type {
+  ListedTransaction,
+  Transaction,
+  TransactionFilter,
+  TransactionPage,
+} from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import {
   longestPauseAskedForMs,
@@ -253,3 +258,78 @@ const unclear = (txnId: string, why: string, advice: { hint?: string } = {}): Fa
     txnId,
     ...advice,
   });
+
+/** The methods of the client that read the service's list of transactions. */
+export interface ListService {
+  transactions(filter: TransactionFilter): Promise<TransactionPage>;
+  eachTransaction(filter: TransactionFilter): AsyncIterable<ListedTransaction>;
+}
+
+const pageSize = 100;
+/** The end of the searched period, in the far future, because this machine's clock may be slow. */
+export const endTime = '2100-01-01T00:00:00.000Z';
+
+/**
+ * Returns the list filter for transactions created since a time, in epoch ms by the service's
+ * clock. Without a limit, the client reads pages as large as the service allows.
+ */
+export const spanFilter = (since: number): TransactionFilter => ({
+  time: 'other',
+  startTime: new Date(Math.max(since, 0)).toISOString(),
+  endTime,
+});
+
+/**
+ * Returns the transactions that the list shows under the reference of a payment or of its attempts,
+ * such as `R` and `R~2`, in the order of the list.
+ */
+export async function listedUnder(
+  ref: string,
+  {
+    since,
+    depth,
+    onRead,
+  }: { since: number; depth: 'every page' | 'newest page'; onRead: (count: number) => void },
+  service: ListService,
+): Promise<readonly { readonly row: ListedTransaction; readonly number: number }[]> {
+  const matches: { row: ListedTransaction; number: number }[] = [];
+  const note = (row: ListedTransaction): void => {
+    const [base, number] = row.extRefId === ref ? [ref, 1] : attemptNamed(row.extRefId ?? '');
+    if (row.txnId !== '' && base === ref) matches.push({ row, number });
+  };
+  if (depth === 'newest page') {
+    for (const row of await newestPage({ ...spanFilter(since), limit: pageSize }, service))
+      note(row);
+    return matches;
+  }
+  let count = 0;
+  let newest: number | undefined;
+  for await (const row of service.eachTransaction({ ...spanFilter(since), limit: pageSize })) {
+    note(row);
+    count += 1;
+    newest ??= row.createdAt ?? undefined;
+    if (count % pageSize !== 0) continue;
+    onRead(count);
+    // In a list that starts with the newest row, svcpay reads no further page after a match or
+    // after a row older than `since`, because all remaining rows are older.
+    const isNewestFirst = newest !== undefined && (row.createdAt ?? newest) < newest;
+    if (isNewestFirst && (matches.length > 0 || (row.createdAt ?? since) < since)) break;
+  }
+  return matches;
+}
+
+/**
+ * Reads the first page of the list. Unless the list starts with the newest row, also reads the last
+ * page, which may contain the newest rows.
+ */
+async function newestPage(
+  filter: TransactionFilter,
+  service: Pick<ListService, 'transactions'>,
+): Promise<readonly ListedTransaction[]> {
+  const { data, pagination } = await service.transactions({ ...filter, page: 1 });
+  const [first, last] = [data[0]?.createdAt, data.at(-1)?.createdAt];
+  const isNewestFirst = first != null && last != null && first > last;
+  const pages = data.length === 0 ? 1 : Math.ceil((pagination?.total ?? 0) / data.length);
+  if (isNewestFirst || pages <= 1) return data;
+  return [...data, ...(await service.transactions({ ...filter, page: pages })).data];
+}

@@ -3,19 +3,19 @@ import Big from 'big.js';
 import { paymentDraft } from '../../support/orders.js';
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
-import { usualText } from '../../../src/cli/payment/usual-time.js';
 import {
+  usualText,
   nothingShown,
   step,
   type Drawing,
   type ScreenEvent,
-} from '../../../src/cli/payment/payment-model.js';
+} from '../../../src/cli/payment/payment-screen.js';
 import { money } from '../../../src/formats/amount.js';
 import { Failure } from '../../../src/formats/failure.js';
 import { opened, type Payment } from '../../../src/store/journal/payment.js';
 import { usualMs } from '../../../src/wallet/history/earlier-payments.js';
 import { swapOrder } from '../../../src/wallet/order/orders.js';
-import type { Approval } from '../../../src/wallet/payment/contract.js';
+import type { Approval } from '../../../src/wallet/payment/model.js';
 
 const txn = (txnState: string, txnId = 't1'): Transaction => ({
   txnId,

@@ -1,8 +1,7 @@
 // readSwap reads the words of `svcpay swap` in the forms that people write.
 import { expect, test } from 'vitest';
-import { missingOf, readSwapWords, swapExample } from '../../../src/cli/swap/swap-words.js';
-import { readSwap } from '../../../src/wallet/instruction/swap.js';
-import { exactAmount } from '../../../src/wallet/instruction/instruction.js';
+import { missingOf, readSwapWords, swapExample } from '../../../src/cli/payment/payment-options.js';
+import { readSwap, exactAmount } from '../../../src/wallet/instruction/instruction.js';
 
 test.for(
   [

@@ -1,5 +1,5 @@
 // Tests how svcpay reads a batch file into rows, and the references, totals and outcome of a batch.
-import { instructionOfOrder } from '../../../src/wallet/instruction/from-transaction.js';
+import { instructionOfOrder } from '../../../src/wallet/instruction/order.js';
 import { describe, expect, test } from 'vitest';
 import Big from 'big.js';
 import { parseAmount } from '../../../src/formats/amount.js';

@@ -1,7 +1,7 @@
 // Parallel payments share one read of the wallets, use the result until the next read ends, and
 // repeat a failed read.
 import { expect, test } from 'vitest';
-import type { PaymentService } from '../../../src/wallet/payment/contract.js';
+import type { PaymentService } from '../../../src/wallet/payment/model.js';
 import { sharedService } from '../../../src/wallet/batch/shared-service.js';
 
 function counting(answers: readonly (number | Error)[]) {

@@ -9,7 +9,7 @@ import {
   checkOnchainAmount,
   checkTronAddress,
   refuseOwnAddress,
-} from '../../../src/wallet/instruction/destinations.js';
+} from '../../../src/wallet/instruction/order.js';
 
 describe('on-chain destination', () => {
   test.for([

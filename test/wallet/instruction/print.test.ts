@@ -3,17 +3,20 @@ import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readSwapWords } from '../../../src/cli/swap/swap-words.js';
+import { readSwapWords } from '../../../src/cli/payment/payment-options.js';
 import { readDraft, answerOptions } from '../../../src/cli/payout/payout-draft.js';
 import { completePayout } from '../../../src/cli/payout/payout-flow.js';
 import { readAll } from '../../../src/cli/values.js';
 import { encodeInvoice } from '../../../src/formats/bolt11/encode.js';
 import { Failure } from '../../../src/formats/failure.js';
 import { commandLine } from '../../../src/terminal/next-step.js';
-import { digestOf, type Instruction } from '../../../src/wallet/instruction/instruction.js';
-import { commandOf } from '../../../src/wallet/instruction/print.js';
+import {
+  digestOf,
+  type Instruction,
+  readSwap,
+} from '../../../src/wallet/instruction/instruction.js';
+import { commandOf } from '../../../src/wallet/instruction/words.js';
 import { readSendNow, type SendWords } from '../../../src/wallet/instruction/send.js';
-import { readSwap } from '../../../src/wallet/instruction/swap.js';
 import { payoutInstruction } from '../../../src/wallet/payout/order.js';
 
 const now = 1_900_000_000_000;

@@ -9,7 +9,7 @@ import type { Transaction } from '../../../src/api/types.js';
 import type { Journal } from '../../../src/store/journal/journal.js';
 import { requested } from '../../../src/store/journal/payment.js';
 import { openJournal } from '../../../src/store/journal/sqlite-journal.js';
-import { cancelQuote } from '../../../src/wallet/payment/cancel-quote.js';
+import { cancelQuote } from '../../../src/wallet/payment/record.js';
 
 const expiresAt = Date.UTC(2026, 2, 1, 14, 2, 31);
 

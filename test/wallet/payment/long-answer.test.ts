@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openJournal } from '../../../src/store/journal/sqlite-journal.js';
 import type { Claim } from '../../../src/store/journal/journal.js';
-import type { PaymentService } from '../../../src/wallet/payment/contract.js';
-import { pay } from '../../../src/wallet/payment/payment.js';
+import type { PaymentService } from '../../../src/wallet/payment/model.js';
+import { pay } from '../../../src/wallet/payment/pay.js';
 import { asked, bench } from '../support/machine.js';
 
 const second = 1_000;

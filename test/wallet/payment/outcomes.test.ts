@@ -6,7 +6,7 @@ import { money } from '../../../src/formats/amount.js';
 import { Failure } from '../../../src/formats/failure.js';
 import { requested, type Attempt, type Payment } from '../../../src/store/journal/payment.js';
 import { lnurlOrder } from '../../../src/wallet/order/orders.js';
-import { recordResolution } from '../../../src/wallet/payment/resolve.js';
+import { recordResolution } from '../../../src/wallet/payment/record.js';
 import * as outcomes from '../../../src/wallet/payment/outcomes.js';
 import { emptyStore, memoryJournal } from '../../simulation/memory-journal.js';
 import { paymentDraft } from '../../support/orders.js';

@@ -1,7 +1,7 @@
 // Tests the rules of the payment core: the requests that it sends, the states that it writes first,
 // and the outcomes that it reports.
 import { encodeInvoice } from '../../../src/formats/bolt11/encode.js';
-import { orderOf } from '../../../src/wallet/instruction/order.js';
+import { orderOf, instructionOfOrder } from '../../../src/wallet/instruction/order.js';
 import { readSendNow } from '../../../src/wallet/instruction/send.js';
 import { bitcoinAddress, tronAddress } from '../../support/destinations.js';
 import { describe, expect, test } from 'vitest';
@@ -18,10 +18,9 @@ import {
   type Order,
   usdtSpendOrder,
 } from '../../../src/wallet/order/orders.js';
-import { instructionOfOrder } from '../../../src/wallet/instruction/from-transaction.js';
-import { confirmQuote } from '../../../src/wallet/payment/confirm-quote.js';
-import { recordRead } from '../../../src/wallet/payment/resolve.js';
-import { pay, payThisQuote, resume } from '../../../src/wallet/payment/payment.js';
+import { confirmQuote } from '../../../src/wallet/payment/resume.js';
+import { recordRead } from '../../../src/wallet/payment/record.js';
+import { pay, payThisQuote, resume } from '../../../src/wallet/payment/pay.js';
 import {
   approved,
   asked,

@@ -4,7 +4,7 @@ import { canonicalJson } from '../../../src/formats/canonical.js';
 import { money } from '../../../src/formats/amount.js';
 import type { Failure } from '../../../src/formats/failure.js';
 import { readSendNow } from '../../../src/wallet/instruction/send.js';
-import { readSwap } from '../../../src/wallet/instruction/swap.js';
+import { readSwap } from '../../../src/wallet/instruction/instruction.js';
 import {
   checkProposal,
   proposalId,

@@ -1,6 +1,6 @@
 // A test bench for the payment core: a service with a one-page list, a journal in memory, and a
 // clock that runs only during pauses.
-import { detailsOf } from '../../../src/api/reading/objects.js';
+import { detailsOf } from '../../../src/api/reading/transaction.js';
 import { NoAnswer, ServiceError } from '../../../src/api/errors.js';
 import type { CreateTransaction, Rates, Transaction } from '../../../src/api/types.js';
 import { Failure } from '../../../src/formats/failure.js';
@@ -19,10 +19,10 @@ import type {
   PaymentEvent,
   PaymentOptions,
   PaymentService,
-} from '../../../src/wallet/payment/contract.js';
-import { instructionOfOrder } from '../../../src/wallet/instruction/from-transaction.js';
+} from '../../../src/wallet/payment/model.js';
+import { instructionOfOrder } from '../../../src/wallet/instruction/order.js';
 import { lnurlOrder, type Order } from '../../../src/wallet/order/orders.js';
-import { pay } from '../../../src/wallet/payment/payment.js';
+import { pay } from '../../../src/wallet/payment/pay.js';
 import { money } from '../../../src/formats/amount.js';
 import { emptyStore, memoryJournal, type JournalStore } from '../../simulation/memory-journal.js';
 

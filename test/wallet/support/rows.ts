@@ -1,5 +1,5 @@
 // Builds rows of a batch from orders.
-import { instructionOfOrder } from '../../../src/wallet/instruction/from-transaction.js';
+import { instructionOfOrder } from '../../../src/wallet/instruction/order.js';
 import type { Order } from '../../../src/wallet/order/orders.js';
 import { rowOf, type PlannedRow } from '../../../src/wallet/batch/row.js';
 

@@ -1,10 +1,10 @@
-// Contains the entry points of the payment core. Each entry point opens a payment in the journal,
-// claims the payment and drives it. If another process is working on the payment, the run follows
-// that process until the payment can be claimed. A resume after a crash uses the same code as a new
-// payment, and starts from the stored attempts.
+// The entry points of the payment core. Each entry point opens a payment in the journal, claims the
+// payment and drives it. If another process is working on the payment, the run follows that process
+// until the payment can be claimed. A resume after a crash uses the same code as a new payment, and
+// starts from the stored attempts.
 import type { Transaction } from '../../api/types.js';
-import { Failure, ifAvailable } from '../../formats/failure.js';
-import { leaseMs, type Claim } from '../../store/journal/journal.js';
+import { Failure, ifAvailable, type FailureKind } from '../../formats/failure.js';
+import { leaseMs, type Claim, type Journal } from '../../store/journal/journal.js';
 import {
   decisive,
   invoiceReference,
@@ -26,9 +26,15 @@ import { needOf, orderFor } from '../instruction/order.js';
 import { mostCompared, payees, sameAgain } from '../instruction/same-again.js';
 import { decodeOrder, encodeOrder, type Order } from '../order/orders.js';
 import { readTransaction } from '../transaction/read.js';
-import type { Consent, Owner, PaymentDeps, PaymentOptions, PaymentRequest } from './contract.js';
+import type {
+  Consent,
+  Owner,
+  PaymentDeps,
+  PaymentOptions,
+  PaymentRequest,
+  RunGoal,
+} from './model.js';
 import { drive } from './driver.js';
-import type { RunGoal } from './model.js';
 import {
   alreadyPaid,
   concerned,
@@ -36,8 +42,10 @@ import {
   differentPayment,
   isAbandoned,
   journalLost,
+  allUnreadable,
+  unreadable,
 } from './outcomes.js';
-import { termsOf } from './trail.js';
+import { termsOf } from './apply.js';
 import { policies, poll, type PollNext, type PollTurn } from '../../formats/poll.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 
@@ -469,4 +477,73 @@ function leaveTo(
     ...concerned(payment, latest(payment)),
     cause,
   });
+}
+
+/**
+ * Finds the payments that a run concerns, in every account of the journal, because the account is
+ * unknown before the sign-in.
+ */
+export type FindPayments = (
+  journal: Pick<Journal, 'named' | 'openSince'>,
+) => Promise<readonly Payment[]>;
+
+/**
+ * Returns a function that searches for the payment with this reference or transaction id, or
+ * undefined if the run names no payment.
+ */
+export const named = (name: string | undefined): FindPayments | undefined =>
+  name === undefined ? undefined : (journal) => journal.named(name);
+
+/** Finds the unfinished payments that `fits` accepts. */
+export const unfinished =
+  (fits: (payment: Payment) => boolean = () => true): FindPayments =>
+  async (journal) =>
+    (await journal.openSince(0)).filter(fits);
+
+/**
+ * Finds the payment with a reference, a transaction id, or the beginning of the id of an unfinished
+ * payment.
+ */
+export const concernedBy =
+  (name: string): FindPayments =>
+  async (journal) => {
+    const named = await journal.named(name);
+    const begins = ({ attempts }: Payment): boolean =>
+      attempts.some(({ txnId }) => txnId?.startsWith(name.toLowerCase()));
+    return named.length > 0 || name.length < 6 ? named : unfinished(begins)(journal);
+  };
+
+/**
+ * Kinds of failure that report that no money moved, and that can end a run before it has read the
+ * payment, for example because the sign-in failed.
+ */
+const endsEarly: ReadonlySet<FailureKind> = new Set([
+  'unexpected',
+  'refused',
+  'authentication',
+  'not-found',
+  'temporary',
+  'interrupted',
+]);
+
+/**
+ * If an attempt may have moved money, throws Failure `pending` instead of a failure that reports
+ * that no money moved.
+ */
+export async function journalFirst<T>(
+  concerned: FindPayments | undefined,
+  journal: () => Promise<Parameters<FindPayments>[0]>,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (concerned === undefined || !(error instanceof Failure) || !endsEarly.has(error.kind))
+      throw error;
+    const [submitted, ...others] = (await concerned(await journal())).filter(mayHavePaid);
+    if (submitted === undefined) throw error;
+    throw others.length === 0
+      ? unreadable(submitted, error)
+      : allUnreadable(others.length + 1, error);
+  }
 }

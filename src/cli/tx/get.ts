@@ -1,12 +1,13 @@
 // Shows a transaction as a receipt, and an open payment request with its QR code. Specification:
 // endpoint 9.
 import type { Transaction } from '../../api/types.js';
-import { amountWithSats, moneyFromWire } from '../../formats/amount.js';
+import { amountWithSats, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
 import { Failure, isUnknown } from '../../formats/failure.js';
 import { invoiceCard, type InvoiceCard } from '../../terminal/cards/invoice-card.js';
-import { receiptPage, receiptView } from '../../terminal/cards/receipt.js';
+import { receiptPage, receiptView, type ReceiptPageOptions } from '../../terminal/cards/receipt.js';
 import { commandFor } from '../../terminal/next-step.js';
+import type { Payment } from '../../store/journal/payment.js';
 import type { Canvas } from '../../terminal/terminal.js';
 import { checkedInvoice, checkedOnchainRequest } from '../../wallet/receive/checked.js';
 import type { Context } from '../context.js';
@@ -15,15 +16,10 @@ import { pickId } from './resolve-id.js';
 import { defineCommand } from '../define.js';
 import { record } from '../show.js';
 import { qrFile, writeQr } from '../receive/qr-file.js';
-import { resolutionText } from '../../wallet/payment/outcomes.js';
+import { endOf, resolutionText } from '../../wallet/payment/outcomes.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
-import {
-  paymentOf,
-  readDetails,
-  receiptDetails,
-  stateTimes,
-  endOfTransaction,
-} from './payments.js';
+import { lookUpsOf } from '../statement/lines.js';
+import { readDetails, stateTimes } from './payments.js';
 import { choice, flag, transaction } from '../values.js';
 
 const receiptFormats = ['html'] as const;
@@ -60,15 +56,16 @@ export const txGet = defineCommand({
     ['svcpay tx get ID --json --fields txnState', 'prints one field, for a script'],
   ],
   async run({ id: named, qrFile, format, verbose }, context): Promise<Found | string> {
+    const { out, globals } = context;
     const id = named ?? (await pickId('Which transaction?', [], context));
-    const { client } = await context.account();
-    const txn = await explained(await readDetails(id, context), context);
-    const { failure, recorded } = await endOfTransaction(txn, context);
+    const { txn: read, payment } = await readDetails(id, context);
+    const txn = await explained(read, context);
+    const { failure, recorded } = endOf(payment, txn);
     const isUnresolved = failure !== undefined && isUnknown(failure);
-    if (isUnresolved) context.out.warn(failure.message);
-    const now = client.serviceNow();
+    if (isUnresolved) out.warn(failure.message);
+    const now = (await context.client()).serviceNow();
     const request =
-      context.out.forPeople || qrFile !== undefined ? openRequest(txn, now, context) : undefined;
+      out.forPeople || qrFile !== undefined ? openRequest(txn, now, context) : undefined;
     if (qrFile !== undefined) {
       if (request === undefined)
         throw new Failure(
@@ -77,31 +74,29 @@ export const txGet = defineCommand({
         );
       await writeQr(qrFile, request.code);
     }
-    const shownBelow = request === undefined ? [] : [request.text, request.code];
-    const times =
-      context.out.forPeople || format !== undefined
-        ? await stateTimes(txn.txnId, context)
-        : undefined;
     const options = {
       now,
-      times,
+      times:
+        out.forPeople || format !== undefined ? await stateTimes(txn.txnId, context) : undefined,
       total: movedAmounts(txn)?.left,
       invoice: invoiceOf(txn),
       party: await nameOf(txn, context),
       isVerbose: verbose || format !== undefined,
-      shownBelow,
+      shownBelow: request && [request.text, request.code],
       isUnresolved,
       recorded: recorded && resolutionText(recorded),
     };
-    if (format !== undefined) {
-      const details = await receiptDetails(txn, context);
-      return receiptPage(txn, { ...options, ...details });
-    }
+    if (format !== undefined)
+      return receiptPage(txn, { ...options, ...(await agreedAndMoved(txn, payment, context)) });
     const view = receiptView(options);
-    const below = (canvas: Canvas): string[] =>
-      request === undefined ? [] : ['', ...invoiceCard({ ...request, qrFile }, canvas)];
-    const story = await storyCommand(txn.txnId, context);
-    return { txn, story, screen: (canvas) => [...view.screen(canvas, txn), ...below(canvas)] };
+    return {
+      txn,
+      story: payment && commandFor({ do: 'explain', id: txn.txnId }, globals),
+      screen: (canvas) => [
+        ...view.screen(canvas, txn),
+        ...(request === undefined ? [] : ['', ...invoiceCard({ ...request, qrFile }, canvas)]),
+      ],
+    };
   },
   view: record(
     (now) => receiptView({ now }),
@@ -115,11 +110,32 @@ export const txGet = defineCommand({
   },
 });
 
-/** Returns the command that tells the story of a payment of this home or database. */
-async function storyCommand(txnId: string, context: Context): Promise<string | undefined> {
-  if (!context.out.forPeople) return undefined;
-  const payment = await paymentOf(txnId, context).catch(() => undefined);
-  return payment && commandFor({ do: 'explain', id: txnId }, context.globals);
+/** The approved or requested amounts of a payment, what arrived, and its value at the settlement. */
+async function agreedAndMoved(
+  txn: Transaction,
+  payment: Payment | undefined,
+  context: Context,
+): Promise<Pick<ReceiptPageOptions, 'agreed' | 'arrived' | 'worth'>> {
+  const { sourceReq, destReq, txnId } = txn;
+  const moved = txn.txnState === 'completed' ? movedAmounts(txn) : undefined;
+  const attempt = payment?.attempts.find((each) => each.txnId === txnId);
+  const amountOf = (ccy: string | null | undefined, amount: string | null | undefined): Money[] =>
+    ccy == null || amount == null ? [] : [money(ccy, amount)];
+  const approved = [
+    ...amountOf(attempt?.spendCcy, attempt?.approvedTotal),
+    ...amountOf(destReq.ccy, attempt?.approvedReceives),
+  ];
+  const requested = [sourceReq, destReq].flatMap(
+    ({ ccy, amtRequested }) => moneyFromWire(ccy, amtRequested) ?? [],
+  );
+  const amount = sourceReq.method === 'servicepay' ? moved?.left : moved?.arrived;
+  const kept = (await lookUpsOf(context).rates([txnId])).get(txnId);
+  const rate = kept?.rates[amount?.ccy ?? ''];
+  return {
+    agreed: approved.length === 0 ? requested : approved,
+    arrived: moved?.arrived,
+    worth: amount && kept && rate ? { ...kept, amount, rate } : undefined,
+  };
 }
 
 /** Returns the recipient's name, but not a shortened address, which the receipt shows whole. */
@@ -138,10 +154,9 @@ function openRequest(
   { out, settings }: Context,
 ): InvoiceCard | undefined {
   const { txnState, sourceReq, destReq } = txn;
-  const amounts = [destReq, sourceReq].map(({ ccy, amtRequested }) =>
-    moneyFromWire(ccy, amtRequested),
-  );
-  const asked = amounts.find((amount) => amount?.ccy === 'BTC');
+  const asked = [destReq, sourceReq]
+    .map(({ ccy, amtRequested }) => moneyFromWire(ccy, amtRequested))
+    .find((amount) => amount?.ccy === 'BTC');
   if (asked === undefined) return undefined;
   const title = `Receive ${amountWithSats(asked)}`;
   try {

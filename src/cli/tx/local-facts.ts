@@ -3,7 +3,7 @@
 import type { ListedTransaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import { shortened, clip } from '../../formats/text.js';
-import { latest, type Payment } from '../../store/journal/payment.js';
+import type { Attempt, Payment } from '../../store/journal/payment.js';
 import type { TxnFact } from '../../store/journal/records.js';
 import type { RecipientOf } from '../../terminal/views/transaction-view.js';
 import { instructionOf } from '../../wallet/instruction/instruction.js';
@@ -19,29 +19,37 @@ import { existsSync } from 'node:fs';
 import type { StoredEvent } from '../../store/events/event-store.js';
 import { eventsFile } from '../../store/files/home.js';
 
-type FactsOf = (txnId: string) => TxnFact | undefined;
-
 /** Opens the journal while the service answers. Its next use reports that it cannot be opened. */
 export const openMeanwhile = ({ facts }: Pick<Context, 'facts'>): void =>
   void facts().catch(() => undefined);
 
+/** The number of transactions that svcpay looks up in one statement of the database. */
+const mostAtOnce = 1000;
+
 /** Looks up transactions. Returns no facts if svcpay cannot read the journal. */
-async function factsOf(txnIds: readonly string[], context: Context): Promise<FactsOf> {
-  if (txnIds.length === 0) return () => undefined;
+async function factsOf(
+  txnIds: readonly string[],
+  context: Context,
+): Promise<ReadonlyMap<string, TxnFact>> {
+  const found = new Map<string, TxnFact>();
+  if (txnIds.length === 0) return found;
   try {
     const { scope } = await context.account();
-    const found = await (await context.facts()).of(scope, txnIds);
-    return (txnId) => found.get(txnId);
+    const facts = await context.facts();
+    for (let at = 0; at < txnIds.length; at += mostAtOnce)
+      for (const each of await facts.of(scope, txnIds.slice(at, at + mostAtOnce)))
+        found.set(...each);
+    return found;
   } catch {
-    return () => undefined;
+    return new Map();
   }
 }
 
-/** Looks up the columns of transactions that this home or database has paid. */
+/** Looks up what the journal knows of transactions that this home or database has paid. */
 export async function localFacts(txnIds: readonly string[], context: Context): Promise<KnownOf> {
-  const factOf = await factsOf(txnIds, context);
+  const facts = await factsOf(txnIds, context);
   return (txnId) => {
-    const { payment } = factOf(txnId) ?? {};
+    const payment = facts.get(txnId)?.payment;
     if (payment === undefined) return undefined;
     const { ref, idempotencyKey, approvedBy } = payment;
     return {
@@ -53,18 +61,26 @@ export async function localFacts(txnIds: readonly string[], context: Context): P
   };
 }
 
+/** Returns the values that match a transaction with an invoice, a reference and an approval. */
+export type KnownOf = (txnId: string) =>
+  | {
+      readonly destination: string;
+      readonly paymentHash: string | null;
+      readonly reference: string;
+      readonly approvedBy: string | null;
+    }
+  | undefined;
+
+const idsOf = (rows: readonly ListedTransaction[]): string[] => rows.map(({ txnId }) => txnId);
+
 /** Adds the notes of people to the notes that the service has. */
 export async function withNotes<T extends ListedTransaction>(
   rows: readonly T[],
   context: Context,
 ): Promise<readonly T[]> {
-  const factOf = await factsOf(
-    rows.map(({ txnId }) => txnId),
-    context,
-  );
+  const facts = await factsOf(idsOf(rows), context);
   return rows.map((txn) => {
-    const added = factOf(txn.txnId)?.notes.map(({ note }) => note) ?? [];
-    const text = added.join('; ');
+    const text = (facts.get(txn.txnId)?.notes ?? []).map(({ note }) => note).join('; ');
     const is = txn.note ?? '';
     // The rows of a search already have the notes.
     if (text === '' || is === text || is.endsWith(`; ${text}`)) return txn;
@@ -72,68 +88,48 @@ export async function withNotes<T extends ListedTransaction>(
   });
 }
 
-/** Returns a function that finds the recipients of the sends among the given transactions. */
+/** Looks up the recipients of the payments among the given transactions. */
 export const recipientsOf = (
   transactions: readonly ListedTransaction[],
   context: Context,
-): Promise<RecipientOf> =>
-  partiesOf(
-    transactions.flatMap(({ txnId, sourceReq }) =>
-      sourceReq.method === 'servicepay' ? txnId : [],
-    ),
-    context,
-  );
+): Promise<RecipientOf> => partiesOf(idsOf(transactions), context);
 
-/**
- * Looks up the recipients of transactions. Returns no recipients if svcpay cannot read the journal.
- */
+/** Looks up recipients. Returns no recipients if svcpay cannot read the journal. */
 export async function partiesOf(txnIds: readonly string[], context: Context): Promise<RecipientOf> {
-  if (txnIds.length === 0) return () => undefined;
-  try {
-    const { scope, ...account } = await context.account();
-    const journal = await account.journal();
-    const parties = new Map<string, string>();
-    for (const txnId of txnIds) {
-      const payment = await journal.find(scope, txnId);
-      if (payment !== undefined) parties.set(txnId, partyOf(payment));
+  const facts = await factsOf(txnIds, context);
+  return (txnId) => {
+    const payment = facts.get(txnId)?.payment;
+    try {
+      return payment && partyOf(payment);
+    } catch {
+      return undefined;
     }
-    return (txnId) => parties.get(txnId);
-  } catch {
-    return () => undefined;
-  }
+  };
 }
 
 /**
  * Describes the recipient in words: the name in the address book or on the account, the invoice's
  * description, or the destination.
  */
-export function partyOf(payment: Payment): string {
+export function partyOf(
+  payment: Pick<Payment, 'ref' | 'instruction'> & Pick<Attempt, 'request'>,
+): string {
   const { verb, to, name, payout } = instructionOf(payment);
   if (verb === 'swap') return `${to} wallet`;
   if (name !== undefined) return name;
-  const { body, destination } = decodeOrder(latest(payment).request);
+  const { body, destination } = decodeOrder(payment.request);
   const { paymentRequest } = body.destReq.reqDetails ?? {};
-  if (payout !== undefined) return payeeOf(payout).name || shortened(destination);
-  if (typeof paymentRequest !== 'string') return shortened(destination);
-  return decodeInvoice(paymentRequest).description || shortened(destination);
-}
-
-/** Returns what the journal knows of a transaction. */
-export type KnownOf = (txnId: string) => KnownTransaction | undefined;
-
-/** The values that match a transaction with an invoice, a reference and an approval. */
-interface KnownTransaction {
-  readonly destination: string | null;
-  readonly paymentHash: string | null;
-  readonly reference: string | null;
-  readonly approvedBy: string | null;
+  const named =
+    payout !== undefined
+      ? payeeOf(payout).name
+      : typeof paymentRequest === 'string' && decodeInvoice(paymentRequest).description;
+  return named || shortened(destination);
 }
 
 /** Adds the `msg` of the webhook event to a transaction that has no reason itself. */
 export async function explained<T extends ListedTransaction>(txn: T, context: Context): Promise<T> {
   if (!hasFailed(txn) || failureReasonOf(txn) !== undefined) return txn;
-  const events = await eventsOf(txn.txnId, context);
-  const msg = events
+  const msg = (await eventsOf(txn.txnId, context))
     .filter(({ txnState }) => txnState === txn.txnState)
     .flatMap(({ body }) => readPayload(body)?.msg ?? [])
     .findLast((text) => text.trim() !== '');
@@ -173,16 +169,17 @@ export async function withReason(error: unknown, context: Context): Promise<unkn
 }
 
 /** Adds the reason to the trail of a payment whose steps lack it. */
-async function tellReason(txnId: string, reason: string, context: Context): Promise<void> {
-  const told = clip(reason, 300);
-  const { scope, journal: open } = await context.account();
-  const journal = await open();
+async function tellReason(txnId: string, text: string, context: Context): Promise<void> {
+  const reason = clip(text, 300);
+  const { scope, ...account } = await context.account();
+  const journal = await account.journal();
   const payment = await journal.find(scope, txnId);
-  const trail = payment === undefined ? [] : await journal.trails([payment.id]);
-  if (payment === undefined || trail.some(({ detail }) => detail.reason === told)) return;
+  if (payment === undefined) return;
+  const trail = await journal.trails([payment.id]);
+  if (trail.some(({ detail }) => detail.reason === reason)) return;
   const claim = await journal.claim(payment.id, context.owner);
   if (claim === undefined) return;
-  const steps = [{ step: 'explained' as const, detail: { reason: told }, ago: 0 }];
+  const steps = [{ step: 'explained' as const, detail: { reason }, ago: 0 }];
   await journal.write(claim, { trail: { steps } }).finally(() => journal.release(claim));
 }
 

@@ -1,35 +1,33 @@
 // Reads the payments of this home: from the journal, and their current state from the service.
-import { detailsOf } from '../../api/reading/transaction.js';
 import Big from 'big.js';
+import pLimit from 'p-limit';
+import type { ServiceClient } from '../../api/client.js';
+import { detailsOf } from '../../api/reading/transaction.js';
 import type { CreateSide, ListedTransaction, RequestSide, Transaction } from '../../api/types.js';
-import { fixed, readDecimal, money, moneyFromWire, type Money } from '../../formats/amount.js';
+import { fixed, readDecimal } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
+import { hasLapsed, isQuoted } from '../../formats/states.js';
 import {
   decisive,
   isUnfinished,
-  type Payment,
   latest,
   mayHaveMoved,
   mayHavePaid,
+  type Payment,
 } from '../../store/journal/payment.js';
-import { dateTime, clockTime } from '../../terminal/time.js';
-import { decodeOrder } from '../../wallet/order/orders.js';
-import type { Context } from '../context.js';
-import { isFinal, isQuoted, hasLapsed } from '../../formats/states.js';
-import { type ReceiptPageOptions, receipt } from '../../terminal/cards/receipt.js';
+import { receipt } from '../../terminal/cards/receipt.js';
+import { clockTime, dateTime } from '../../terminal/time.js';
+import type { PendingPayment } from '../../terminal/views/pending-view.js';
 import { sendWord } from '../../terminal/cards/steps.js';
-import { endOf, resolutionText, type EndOfTransaction } from '../../wallet/payment/outcomes.js';
-import { movedAmounts } from '../../wallet/history/moved-amounts.js';
+import { knownAmounts } from '../../wallet/limits/limits.js';
+import { decodeOrder } from '../../wallet/order/orders.js';
+import { endOf, resolutionText } from '../../wallet/payment/outcomes.js';
 import { recordRead } from '../../wallet/payment/record.js';
-import { lookUpsOf } from '../statement/lines.js';
+import { readTransaction } from '../../wallet/transaction/read.js';
+import type { Context } from '../context.js';
+import { within } from '../within.js';
 import { eventsOf, openMeanwhile, partyOf } from './local-facts.js';
 import { resolveId } from './resolve-id.js';
-import pLimit from 'p-limit';
-import type { ServiceClient } from '../../api/client.js';
-import type { PendingPayment } from '../../terminal/views/pending-view.js';
-import { knownAmounts } from '../../wallet/limits/limits.js';
-import { readTransaction } from '../../wallet/transaction/read.js';
-import { within } from '../within.js';
 
 /**
  * Returns the payments of the journal that have a transaction, newest first, or no payments if
@@ -44,7 +42,7 @@ export async function offlineList(atMost: number, context: Context): Promise<rea
       [...submitted, ...(await journal.open(scope))].map((payment) => [payment.id, payment]),
     );
     return [...payments.values()]
-      .filter((payment) => payment.scope === scope && decisive(payment).txnId !== null)
+      .filter((payment) => payment.scope === scope && hasTransaction(payment))
       .toSorted((a, b) => b.openedAt - a.openedAt)
       .slice(0, atMost);
   } catch (error) {
@@ -61,31 +59,27 @@ export function asTransaction(payment: Payment): ListedTransaction {
   const { ref, openedAt, updatedAt } = payment;
   const { request, txnId, txnState, approvedTotal, approvedReceives } = decisive(payment);
   const { body, receives } = decodeOrder(request);
+  const { sourceReq, destReq, note } = body;
   return {
     txnId: txnId ?? '',
     txnState: txnState ?? 'quoted',
     extRefId: ref,
-    note: body.note,
+    note,
     createdAt: openedAt,
-    sourceReq: {
-      ...sideOf(body.sourceReq, body.sourceReq.amtRequested ?? approvedTotal),
-      updatedAt,
-    },
-    destReq: sideOf(body.destReq, receives?.value ?? approvedReceives ?? body.destReq.amtRequested),
+    sourceReq: { ...sideOf(sourceReq, sourceReq.amtRequested ?? approvedTotal), updatedAt },
+    destReq: sideOf(destReq, receives?.value ?? approvedReceives ?? destReq.amtRequested),
   };
 }
 
-function sideOf(
+const sideOf = (
   { ccy, method, reqDetails }: CreateSide,
   amount: Big | string | number | null | undefined,
-): RequestSide {
-  return {
-    ccy,
-    method,
-    reqDetails: detailsOf(reqDetails),
-    amtRequested: amount == null ? undefined : readDecimal(fixed(new Big(amount))),
-  };
-}
+): RequestSide => ({
+  ccy,
+  method,
+  reqDetails: detailsOf(reqDetails),
+  amtRequested: amount == null ? undefined : readDecimal(fixed(new Big(amount))),
+});
 
 /**
  * Returns a text such as `last checked 2026-11-21 14:02:11`, with the time of the oldest check of
@@ -102,6 +96,26 @@ export const isNotReached = (error: unknown): error is Failure =>
   error instanceof Failure && error.kind === 'temporary';
 
 /**
+ * Returns the payment of a transaction, or undefined if svcpay cannot read the journal, and with
+ * `--account`, because the journal contains only payments of the account of the API key.
+ */
+export async function paymentOf(txnId: string, context: Context): Promise<Payment | undefined> {
+  if (context.settings.accountId !== undefined) return undefined;
+  try {
+    const { scope, journal } = await context.account();
+    return await (await journal()).find(scope, txnId);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A transaction and its payment, which is undefined if this home did not make the transaction. */
+interface ReadDetails {
+  readonly txn: Transaction;
+  readonly payment: Payment | undefined;
+}
+
+/**
  * Reads the named transaction, and records its state. If the service does not answer, throws a
  * Failure with the last known state of the transaction.
  * @param submitted the kind of the failure for a payment that svcpay has submitted, or may have
@@ -111,44 +125,38 @@ export async function readDetails(
   name: string,
   context: Context,
   submitted: 'temporary' | 'pending' = 'temporary',
-): Promise<Transaction> {
+): Promise<ReadDetails> {
   const { client } = await context.account();
   const txnId = await resolveId(name, context);
   try {
     const reading = client.transaction(txnId);
     openMeanwhile(context);
     const txn = await reading;
-    await recordState(txn, context);
-    return txn;
+    return { txn, payment: await recordState(txn, context) };
   } catch (error) {
     throw isNotReached(error) ? await lastSeen(txnId, error, submitted, context) : error;
   }
 }
 
-/** Records the state of a transaction in the journal if the payment belongs to this home. */
-export async function recordState(txn: Transaction, context: Context): Promise<void> {
-  if (isQuoted(txn.txnState)) return;
-  const payment = await paymentOf(txn.txnId, context).catch(() => undefined);
-  if (payment !== undefined)
-    await recordRead(payment, txn, await context.journal(), context.owner).catch(() => undefined);
+/** Records the state of a transaction in its payment, and returns the payment. */
+export async function recordState(
+  txn: Transaction,
+  context: Context,
+): Promise<Payment | undefined> {
+  const payment = await paymentOf(txn.txnId, context);
+  if (payment === undefined || isQuoted(txn.txnState)) return payment;
+  const journal = await context.journal();
+  return recordRead(payment, txn, journal, context.owner).catch(() => payment);
 }
 
-/** What this home and the service know about the money of a transaction that ended. */
-export const endOfTransaction = async (
-  txn: Transaction,
-  context: Context,
-): Promise<EndOfTransaction> =>
-  isFinal(txn.txnState)
-    ? endOf(await paymentOf(txn.txnId, context).catch(() => undefined), txn)
-    : {};
-
 /** The failure for a transaction that ended unpaid. Shows a recorded answer that it is paid. */
-export async function endedFailure(
+export function endedFailure(
   txn: Transaction,
-  context: Context,
-): Promise<Failure | undefined> {
-  const { failure, recorded } = await endOfTransaction(txn, context);
-  if (failure === undefined && recorded !== undefined) context.out.say(resolutionText(recorded));
+  payment: Payment | undefined,
+  { out }: Pick<Context, 'out'>,
+): Failure | undefined {
+  const { failure, recorded } = endOf(payment, txn);
+  if (failure === undefined && recorded !== undefined) out.say(resolutionText(recorded));
   return failure;
 }
 
@@ -162,17 +170,16 @@ async function lastSeen(
   submitted: 'temporary' | 'pending',
   context: Context,
 ): Promise<Failure> {
-  const payment = await paymentOf(txnId, context).catch(() => undefined);
+  const payment = await paymentOf(txnId, context);
   const attempt = payment && latest(payment);
   if (payment === undefined || attempt?.txnId !== txnId || attempt.txnState === null)
     return failure;
+  const { txnState } = attempt;
   const seen = lastCheckedText([payment]);
   context.out.card((canvas) =>
     receipt(asTransaction(payment), { now: context.now(), seen }, canvas),
   );
-  const lastState = `The transaction was last seen as ${sendWord(attempt.txnState)} (${seen}).`;
-  const why = `${failure.why} ${lastState}`;
-  const { txnState } = attempt;
+  const why = `${failure.why} The transaction was last seen as ${sendWord(txnState)} (${seen}).`;
   const known = { ref: payment.ref, txnId, txnState };
   if (submitted === 'temporary' || !mayHaveMoved(attempt))
     return failure.saying(why, { kind: 'temporary', ...known });
@@ -186,61 +193,20 @@ export async function stateTimes(
   context: Context,
 ): Promise<ReadonlyMap<string, number>> {
   const [payment, events] = await Promise.all([
-    paymentOf(txnId, context).catch(() => undefined),
+    paymentOf(txnId, context),
     eventsOf(txnId, context),
   ]);
   const attempt = payment?.attempts.find((each) => each.txnId === txnId);
   const trail = payment === undefined ? [] : await (await context.journal()).trails([payment.id]);
-  const read = trail.flatMap(({ attempt: number, detail: { service, txnState } }) =>
-    number !== attempt?.number || service == null || txnState == null
-      ? []
-      : [[txnState, service] as const],
+  const read = trail
+    .filter((step) => step.attempt === attempt?.number)
+    .map(({ detail: { service, txnState } }) => [txnState, service] as const);
+  const reported = events.map(({ txnState, updatedAt }) => [txnState, updatedAt] as const);
+  return new Map(
+    [...read.toReversed(), ...reported].flatMap(([state, at]) =>
+      state == null || at == null ? [] : [[state, at]],
+    ),
   );
-  const reported = events.flatMap(({ txnState, updatedAt }) =>
-    txnState === null || updatedAt === null ? [] : [[txnState, updatedAt] as const],
-  );
-  return new Map([...read.toReversed(), ...reported]);
-}
-
-/** Reads the data that a receipt shows in addition to the transaction itself. */
-export async function receiptDetails(
-  txn: Transaction,
-  context: Context,
-): Promise<Pick<ReceiptPageOptions, 'agreed' | 'arrived' | 'worth'>> {
-  const { sourceReq, destReq, txnId } = txn;
-  const moved = txn.txnState === 'completed' ? movedAmounts(txn) : undefined;
-  const requested = [sourceReq, destReq].flatMap(
-    ({ ccy, amtRequested }) => moneyFromWire(ccy, amtRequested) ?? [],
-  );
-  const payment = await paymentOf(txnId, context).catch(() => undefined);
-  const attempt = payment?.attempts.find((each) => each.txnId === txnId);
-  const amountOf = (ccy: string | null | undefined, amount: string | null | undefined): Money[] =>
-    ccy == null || amount == null ? [] : [money(ccy, amount)];
-  const approved = [
-    ...amountOf(attempt?.spendCcy, attempt?.approvedTotal),
-    ...amountOf(destReq.ccy, attempt?.approvedReceives),
-  ];
-  const amount = sourceReq.method === 'servicepay' ? moved?.left : moved?.arrived;
-  const kept = (await lookUpsOf(context).rates([txnId])).get(txnId);
-  const rate = kept?.rates[amount?.ccy ?? ''];
-  return {
-    agreed: approved.length === 0 ? requested : approved,
-    arrived: moved?.arrived,
-    worth:
-      amount === undefined || kept === undefined || rate === undefined
-        ? undefined
-        : { amount, fiat: kept.fiat, rate, keptAt: kept.keptAt },
-  };
-}
-
-/**
- * Returns the payment of a transaction, or undefined with `--account`, because the journal contains
- * only payments of the account of the API key.
- */
-export async function paymentOf(txnId: string, context: Context): Promise<Payment | undefined> {
-  if (context.settings.accountId !== undefined) return undefined;
-  const { scope, journal } = await context.account();
-  return (await journal()).find(scope, txnId);
 }
 
 /** The states in which the service reports a confirmed, unfinished transaction. */
@@ -275,9 +241,11 @@ interface Refreshed {
 }
 
 /**
- * The number of concurrent reads of a refresh, kept low because a refresh only serves the display.
+ * The number of concurrent reads, kept low because they only serve the display. For more payments,
+ * svcpay first reads the service's list of transactions: a single read returns more fields than the
+ * list, and a few single reads take no longer.
  */
-const concurrentReads = 4;
+export const concurrentReads = 4;
 const mostReads = 24;
 const refreshTimeoutMs = 5_000;
 
@@ -287,26 +255,18 @@ export async function refreshOpen(context: Context): Promise<Refreshed> {
   const payments = await openPayments(context);
   const outcomes = new Map<string, OpenPayment>();
   const submitted = payments.filter(hasTransaction);
-  // Reads the service's list of transactions only for many payments, because a single read returns
-  // more fields than the list, and a few single reads take no longer.
   if (submitted.length > concurrentReads)
     await within(
       refreshTimeoutMs,
       readListed(submitted, outcomes, service, context).catch(() => undefined),
       context,
     );
-  const waiting = submitted
-    .filter(({ id }) => !outcomes.has(id))
-    .slice(0, mostReads)
-    .toReversed();
-  const worker = async (): Promise<void> => {
-    for (let payment = waiting.pop(); payment !== undefined; payment = waiting.pop()) {
-      const read = await readDecisive(payment, context).catch(() => undefined);
-      if (read !== undefined) outcomes.set(payment.id, read);
-    }
-  };
-  const workers = Array.from({ length: Math.min(concurrentReads, waiting.length) }, worker);
-  if (workers.length > 0) await within(refreshTimeoutMs, Promise.all(workers), context);
+  const waiting = submitted.filter(({ id }) => !outcomes.has(id)).slice(0, mostReads);
+  const reading = pLimit(concurrentReads).map(waiting, async (payment) => {
+    const read = await readDecisive(payment, context).catch(() => undefined);
+    if (read !== undefined) outcomes.set(payment.id, read);
+  });
+  await within(refreshTimeoutMs, reading, context);
   const read = payments.map(
     (payment): OpenPayment => outcomes.get(payment.id) ?? { payment, txn: undefined },
   );
@@ -322,6 +282,7 @@ const hasTransaction = (payment: Payment): boolean => decisive(payment).txnId !=
 
 /** The largest number of pages that svcpay reads, enough for a batch of a thousand rows. */
 const mostPages = 10;
+const dayMs = 86_400_000;
 
 /**
  * Reads the states of payments from the service's list of transactions, newest first, and records
@@ -335,22 +296,18 @@ export async function readListed(
 ): Promise<void> {
   const journal = await context.journal();
   const byId = new Map(submitted.map((payment) => [decisive(payment).txnId, payment]));
-  const dayMs = 86_400_000;
-  const startTime = new Date(
-    Math.min(...submitted.map(({ openedAt }) => openedAt)) - dayMs,
-  ).toISOString();
+  const first = Math.min(...submitted.map(({ openedAt }) => openedAt));
+  const startTime = new Date(first - dayMs).toISOString();
   const limit = pLimit(concurrentReads);
   let pages = 0;
   for await (const page of service.eachTransactionPage({ time: 'other', startTime })) {
-    await Promise.all(
-      page.map(async (txn) => {
-        const payment = byId.get(txn.txnId);
-        if (payment === undefined) return;
-        outcomes.set(payment.id, { payment, txn });
-        const read = await limit(() => recordRead(payment, txn, journal, context.owner));
-        outcomes.set(payment.id, { payment: read, txn });
-      }),
-    );
+    await limit.map(page, async (txn) => {
+      const payment = byId.get(txn.txnId);
+      if (payment === undefined) return;
+      outcomes.set(payment.id, { payment, txn });
+      const read = await recordRead(payment, txn, journal, context.owner);
+      outcomes.set(payment.id, { payment: read, txn });
+    });
     pages += 1;
     if (pages === mostPages || outcomes.size === submitted.length) return;
   }
@@ -377,7 +334,7 @@ export function pendingPayment({ payment, txn }: OpenPayment, asOf: number): Pen
     ref,
     kind,
     destination: order.destination,
-    with: partyOf(payment),
+    with: partyOf({ ...payment, request }),
     ccy: amount?.ccy ?? null,
     amount: amount?.value ?? null,
     step: state,
@@ -398,9 +355,6 @@ export function pendingPayment({ payment, txn }: OpenPayment, asOf: number): Pen
  */
 export function asOfText({ open, isStale, asOf }: Refreshed): string {
   if (!isStale) return `as of ${clockTime(asOf)}`;
-  return lastCheckedText(
-    open
-      .filter(({ payment, txn }) => txn === undefined && hasTransaction(payment))
-      .map(({ payment }) => payment),
-  );
+  const unread = open.filter(({ payment, txn }) => txn === undefined && hasTransaction(payment));
+  return lastCheckedText(unread.map(({ payment }) => payment));
 }

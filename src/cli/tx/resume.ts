@@ -332,8 +332,7 @@ async function followElsewhere(
           { atMostMs: waiting === 'forever' ? undefined : waiting, onChange, goOn: 'resume' },
           { ...context, service },
         );
-  await recordState(ended, context);
-  const unpaid = await endedFailure(ended, context);
+  const unpaid = endedFailure(ended, await recordState(ended, context), context);
   if (unpaid !== undefined) throw unpaid;
   return { txn: ended, receipt: receiptView({ now: service.serviceNow() }) };
 }

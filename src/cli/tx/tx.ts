@@ -28,7 +28,7 @@ import { namesOf } from '../../terminal/rows/list.js';
 import { type RecordView } from '../../terminal/rows/view.js';
 import { optionsOf, showPayment, paidView } from '../payment/payment-flow.js';
 import { paymentOptions, termsOf, type PaymentFlags } from '../payment/payment-options.js';
-import { endedFailure } from './payments.js';
+import { endedFailure, paymentOf } from './payments.js';
 import { resolveId, pickId, paymentNamed } from './resolve-id.js';
 import { transaction, flag, text, type ValuesOf } from '../values.js';
 import { aboutInvoice } from '../payment/send-flow.js';
@@ -89,7 +89,7 @@ async function confirm({ id: named, ...given }: Given, context: Context): Promis
   const id = await resolveId(named, context, globals.yes);
   const txn = await service.transaction(id);
   if (isFinal(txn.txnState)) {
-    const unpaid = await endedFailure(txn, context);
+    const unpaid = endedFailure(txn, await paymentOf(id, context), context);
     if (unpaid !== undefined)
       throw hasLapsed(txn.txnState) && !isUnknown(unpaid) ? lapsedQuote(txn) : unpaid;
     if (txn.txnState === 'completed')
@@ -339,7 +339,7 @@ export const txExplain = defineCommand({
   ],
   async run({ id }, context): Promise<Result> {
     const journal = await context.journal();
-    const payment = await paymentOf(id, context);
+    const payment = await explainable(id, context);
     const trail = await withNotesOf(payment, await journal.trails([payment.id]), context);
     return {
       ref: payment.ref,
@@ -408,7 +408,7 @@ async function withNotesOf(
 }
 
 /** Finds the payment in the journal, and asks the service for the account only if it must. */
-async function paymentOf(name: string, context: Context): Promise<Payment> {
+async function explainable(name: string, context: Context): Promise<Payment> {
   const journal = await context.journal();
   const [named, ...others] = await journal.named(name);
   if (named !== undefined && others.length === 0) return named;

@@ -43,7 +43,7 @@ export const txWatch = defineCommand({
         ? ids
         : [await pickId('Which transaction do you want to follow?', openStates, context)];
     for (const id of new Set(wanted)) {
-      const txn = await readDetails(id, context, 'pending');
+      const { txn } = await readDetails(id, context, 'pending');
       if (!latest.has(txn.txnId)) observe(txn);
     }
     await rememberIds([...latest.values()], context);
@@ -65,8 +65,12 @@ export const txWatch = defineCommand({
         ),
       );
       live.stop();
-      for (const txn of ended) await recordState(txn, context);
-      const failure = await unpaid(ended, context);
+      const failures: Failure[] = [];
+      for (const txn of ended) {
+        const unpaid = endedFailure(txn, await recordState(txn, context), context);
+        if (unpaid !== undefined) failures.push(unpaid);
+      }
+      const failure = failures.find(isUnknown) ?? failures[0];
       // For a script, `tx watch` leaves stdout empty if the exit code reports a failure.
       if (failure !== undefined && !out.forPeople) throw failure;
       return { ended, now: service.serviceNow(), failure };
@@ -138,21 +142,4 @@ async function printEnded(
   if (only !== undefined && others.length === 0 && out.format === 'json')
     await out.record(only, { ...view, screen: () => [] });
   else await out.list(ended, view);
-}
-
-/**
- * Returns the failure of the first transaction with an unknown outcome. If all outcomes are known,
- * returns the failure of the first transaction that did not complete.
- */
-async function unpaid(
-  ended: readonly Transaction[],
-  context: Context,
-): Promise<Failure | undefined> {
-  let first: Failure | undefined;
-  for (const txn of ended) {
-    const failure = await endedFailure(txn, context);
-    if (failure !== undefined && isUnknown(failure)) return failure;
-    first ??= failure;
-  }
-  return first;
 }

@@ -304,6 +304,8 @@ export interface TxnFact {
     | {
         readonly ref: string;
         readonly instruction: string;
+        /** The order of the attempt, as JSON. */
+        readonly request: string;
         readonly idempotencyKey: string | null;
         /** Who approved the attempt, or null if no approval is recorded. */
         readonly approvedBy: Actor | null;
@@ -324,6 +326,7 @@ const paymentRows = v.array(
     txnId: v.string(),
     ref: v.string(),
     instruction: v.string(),
+    request: v.string(),
     idempotencyKey: v.nullable(v.string()),
     approvedBy: v.nullable(actorOfJson),
   }),
@@ -333,7 +336,7 @@ const noteRows = v.array(
 );
 
 const selectPayments = (count: number): string =>
-  `SELECT a.txn_id, p.ref, p.instruction, p.idempotency_key,
+  `SELECT a.txn_id, p.ref, p.instruction, a.request, p.idempotency_key,
      (SELECT t.actor FROM trail t WHERE t.payment_id = p.id AND t.actor IS NOT NULL
         AND t.seq <= (SELECT max(s.seq) FROM trail s WHERE s.payment_id = p.id
           AND s.attempt = a.number AND s.step = 'approved')

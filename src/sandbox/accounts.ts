@@ -11,7 +11,7 @@ import { fromUnits, toUnits, notFound, permissionDenied, Refusal, unauthorized }
  * to the service, the book `desk` exchanges currencies, and the book `outside` is the rest of the
  * world.
  */
-type Role = 'available' | 'reserved' | 'fees' | 'desk' | 'outside';
+export type Role = 'available' | 'reserved' | 'fees' | 'desk' | 'outside';
 
 export interface Leg {
   /** The account id, or `house` for the books with the roles `fees`, `desk` and `outside`. */
@@ -23,7 +23,7 @@ export interface Leg {
 }
 
 /** A movement of money. The ledger posts each step of a transaction or deposit only once. */
-interface Movement {
+export interface Movement {
   readonly subject: string;
   readonly step: 'deposit' | 'reserve' | 'release' | 'settle' | 'return';
   readonly legs: readonly Leg[];
@@ -36,39 +36,22 @@ export class InsufficientFunds extends Error {
 const house = 'house';
 const bookRow = v.object({ id: v.number(), balance: v.number() });
 
-export const wallet = (owner: string, ccy: string, amount: Big): Leg => ({
-  owner,
-  role: 'available',
-  ccy,
-  amount,
-});
-
-export const reserved = (owner: string, ccy: string, amount: Big): Leg => ({
-  owner,
-  role: 'reserved',
-  ccy,
-  amount,
-});
-
-export const houseLeg = (role: 'fees' | 'desk' | 'outside', ccy: string, amount: Big): Leg => ({
-  owner: house,
+/** A leg on a book of the account, or on a book of the house. */
+export const leg = (role: Role, accountId: string, ccy: string, amount: Big): Leg => ({
+  owner: role === 'available' || role === 'reserved' ? accountId : house,
   role,
   ccy,
   amount,
 });
 
 /** Posts a movement. Throws `InsufficientFunds` and posts nothing if a balance is too low. */
-export function post(ctx: Context, movement: Movement): void {
+export function post(ctx: Context, { subject, step, legs: given }: Movement): void {
   const { store, now } = ctx;
-  const legs = netted(movement.legs);
+  const legs = netted(given);
   assertBalanced(legs);
   store.attempt(() => {
-    const posting = store.insert('posting', {
-      subject: movement.subject,
-      step: movement.step,
-      at: now,
-    });
-    for (const leg of legs) store.insert('entry', { postingId: posting, ...applyLeg(ctx, leg) });
+    const postingId = store.insert('posting', { subject, step, at: now });
+    for (const each of legs) store.insert('entry', { postingId, ...applyLeg(ctx, each) });
   });
 }
 

@@ -156,7 +156,7 @@ function confirm(call: AccountCall): unknown {
 
 function cancel(call: AccountCall): unknown {
   const txn = quotedTransaction(call);
-  const canceled = move(call.ctx, kindOf(txn).flow, txn, 'cancel');
+  const canceled = move(call.ctx, txn, 'cancel');
   return showTransaction(call.ctx, asSeen(call, canceled) ?? canceled);
 }
 

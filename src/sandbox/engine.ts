@@ -5,8 +5,8 @@ import * as v from 'valibot';
 import { decimalsOf } from '../formats/amount.js';
 import type { Store } from './database.js';
 import { type Context, schedule, unschedule } from './world.js';
-import { takePaymentFault, takeReturn, takeSettledAmount, type PaymentOutcome } from './faults.js';
-import { number, nextState, type Flow, type Trigger } from './wire.js';
+import { pays, takeFault, type PaymentOutcome } from './faults.js';
+import { nextState, number, type Trigger } from './wire.js';
 import {
   type SideDetails,
   type Transaction,
@@ -15,13 +15,13 @@ import {
   type Changes,
 } from './transactions.js';
 import {
-  openWallet,
-  houseLeg,
   InsufficientFunds,
-  post,
-  reserved,
-  wallet,
+  leg,
   type Leg,
+  type Movement,
+  openWallet,
+  post,
+  type Role,
 } from './accounts.js';
 import { announce } from './deliveries.js';
 
@@ -59,19 +59,22 @@ const returned = v.object({
 /**
  * The planned endings in the field `extra` of a transaction. `planned` describes how the transfer
  * fails, and `returned` describes how the recipient returns a completed send. If the destination is
- * unreachable, the quote already plans the failure (`planned`).
+ * unreachable, the quote already plans the failure (`planned`). `settledSource` is the settled
+ * amount of the source if a fault changes the amount.
  */
 const noted = v.object({
   planned: v.optional(plannedEnding),
   returned: v.optional(returned),
+  settledSource: v.optional(number),
 });
 
+/** Plans the ending of a send or swap at its confirmation, as the injected faults require. */
 export function plan({ store, wireNames }: Context, txn: Transaction): Transaction {
   if (txn.sourceMethod !== wireNames.method) return txn;
-  const destination = destinationOf(txn.destDetails);
-  const outcome = takePaymentFault(store, destination);
-  const back = takeReturn(store, destination);
-  return withOtherAmount(store, destination, {
+  const matches = pays(destinationOf(txn.destDetails));
+  const outcome = takeFault(store, ['payment'], matches)?.outcome;
+  const back = takeFault(store, ['returned'], matches);
+  return withOtherAmount(store, matches, {
     ...txn,
     extra: {
       ...txn.extra,
@@ -81,12 +84,12 @@ export function plan({ store, wireNames }: Context, txn: Transaction): Transacti
   });
 }
 
-/** Returns the receive request, with a different settled amount if a fault changes the amount. */
-const settledOtherwise = ({ store }: Context, txn: Transaction): Transaction =>
-  withOtherAmount(store, destinationOf(txn.sourceDetails), txn);
-
-function withOtherAmount(store: Store, destination: string, txn: Transaction): Transaction {
-  const fault = takeSettledAmount(store, destination);
+function withOtherAmount(
+  store: Store,
+  matches: ReturnType<typeof pays>,
+  txn: Transaction,
+): Transaction {
+  const fault = takeFault(store, ['settled-amount'], matches);
   if (fault === undefined) return txn;
   const other = (ccy: string, amount: Big): Big =>
     amount.times(fault.factor).round(decimalsOf(ccy), Big.roundDown);
@@ -96,10 +99,8 @@ function withOtherAmount(store: Store, destination: string, txn: Transaction): T
   return { ...txn, charge, extra: { ...txn.extra, settledSource } };
 }
 
-const settled = v.object({ settledSource: v.optional(number) });
-
 export const settledSourceOf = ({ extra, sourceAmount }: Transaction): Big =>
-  v.parse(settled, extra).settledSource ?? sourceAmount;
+  v.parse(noted, extra).settledSource ?? sourceAmount;
 
 const named = v.object({
   paymentRequest: v.nullish(v.string()),
@@ -143,21 +144,17 @@ type MoveDetails = Changes & {
   readonly msg?: string | undefined;
 };
 
-const endTriggers = { failed: 'fail', rejected: 'reject', error: 'break' } as const;
-
 /**
  * Moves a transaction to a state, and records the change. Moving a transaction to a state cancels
  * all its scheduled actions, so callers schedule the next action afterwards.
  */
 export function move(
   ctx: Context,
-  flow: Flow,
   txn: Transaction,
   trigger: Trigger,
-  details: MoveDetails = {},
+  { msg, ...changes }: MoveDetails = {},
 ): Transaction {
-  const { msg = '', ...changes } = details;
-  const moved = updateTransaction(ctx, txn, nextState(flow, txn.state, trigger), changes);
+  const moved = updateTransaction(ctx, txn, nextState(txn.kind, txn.state, trigger), changes);
   unschedule(ctx, txn.id);
   recordState(ctx, moved, msg);
   return moved;
@@ -181,70 +178,38 @@ export function scheduleLapse(ctx: Context, txn: Transaction): void {
   schedule(ctx, 'lapse', txn.id, txn.expiresAt);
 }
 
+/** Ends a transaction before any money has moved. */
+export const endUnpaid = (ctx: Context, txn: Transaction, { state, msg }: Ending): Transaction =>
+  move(ctx, txn, state, { msg });
+
 /**
  * Confirms a send: reserves the charge, or fails the transaction if the balance no longer covers
  * the charge.
  */
-export function confirmSend(ctx: Context, txn: Transaction): Transaction {
-  const { accountId, sourceCcy, charge } = txn;
-  const legs = [wallet(accountId, sourceCcy, charge.neg()), reserved(accountId, sourceCcy, charge)];
-  return ifFunded(ctx, 'send', txn, () => {
-    post(ctx, { subject: txn.id, step: 'reserve', legs });
-    return move(ctx, 'send', txn, 'confirm');
-  });
-}
+export const confirmSend = (ctx: Context, txn: Transaction): Transaction =>
+  ifFunded(ctx, txn, 'reserve', reservation(txn, txn.charge));
 
 /** Completes a send, so that its reserved money leaves the wallet. */
-export function completeSend(ctx: Context, txn: Transaction): Transaction {
-  const legs = [
-    reserved(txn.accountId, txn.sourceCcy, txn.charge.neg()),
-    ...costs(txn),
-    houseLeg('outside', txn.destCcy, txn.arrives),
-  ];
-  post(ctx, { subject: txn.id, step: 'settle', legs });
-  return move(ctx, 'send', txn, 'settle');
-}
+export const completeSend = (ctx: Context, txn: Transaction): Transaction =>
+  take(ctx, txn, 'settle', settlement(txn, 'reserved', 'outside'), 'settle');
 
 /** Ends a confirmed send that did not arrive, and releases the reserved money. */
-export function endSend(ctx: Context, txn: Transaction, { state, msg }: Ending): Transaction {
-  const { accountId, sourceCcy, charge } = txn;
-  const legs = [reserved(accountId, sourceCcy, charge.neg()), wallet(accountId, sourceCcy, charge)];
-  post(ctx, { subject: txn.id, step: 'release', legs });
-  return move(ctx, 'send', txn, endTriggers[state], { msg });
-}
+export const endSend = (ctx: Context, txn: Transaction, { state, msg }: Ending): Transaction =>
+  take(ctx, txn, 'release', reservation(txn, txn.charge.neg()), state, { msg });
 
 /** Ends a send that was already completed, and reverses every movement of its settlement. */
 export function returnSend(ctx: Context, txn: Transaction, { state, msg }: Ending): Transaction {
-  const settled = [
-    wallet(txn.accountId, txn.sourceCcy, txn.charge.neg()),
-    ...costs(txn),
-    houseLeg('outside', txn.destCcy, txn.arrives),
-  ];
-  const legs = settled.map((leg) => ({ ...leg, amount: leg.amount.neg() }));
-  post(ctx, { subject: txn.id, step: 'return', legs });
-  return move(ctx, 'send', txn, endTriggers[state], { msg });
+  const settled = settlement(txn, 'available', 'outside');
+  const legs = settled.map((each) => ({ ...each, amount: each.amount.neg() }));
+  return take(ctx, txn, 'return', legs, state, { msg });
 }
 
-/** Ends a transaction before any money has moved. */
-export function endUnpaid(
-  ctx: Context,
-  flow: Flow,
-  txn: Transaction,
-  { state, msg }: Ending,
-): Transaction {
-  return move(ctx, flow, txn, endTriggers[state], { msg });
-}
-
-export function completeReceive(ctx: Context, flow: Flow, requested: Transaction): Transaction {
-  const txn = settledOtherwise(ctx, requested);
+/** Completes a receive request, with a different settled amount if a fault changes the amount. */
+export function completeReceive(ctx: Context, requested: Transaction): Transaction {
+  const matches = pays(destinationOf(requested.sourceDetails));
+  const txn = withOtherAmount(ctx.store, matches, requested);
   openWallet(ctx, txn.accountId, txn.destCcy);
-  const legs = [
-    houseLeg('outside', txn.sourceCcy, txn.charge.neg()),
-    ...costs(txn),
-    wallet(txn.accountId, txn.destCcy, txn.arrives),
-  ];
-  post(ctx, { subject: txn.id, step: 'settle', legs });
-  return move(ctx, flow, txn, 'settle');
+  return take(ctx, txn, 'settle', settlement(txn, 'outside', 'available'), 'settle');
 }
 
 /**
@@ -253,57 +218,70 @@ export function completeReceive(ctx: Context, flow: Flow, requested: Transaction
  */
 export function credit(
   ctx: Context,
-  {
-    subject,
-    accountId,
-    ccy,
-    amount,
-  }: { subject: string; accountId: string; ccy: string; amount: Big },
+  subject: string,
+  accountId: string,
+  ccy: string,
+  amount: Big,
 ): void {
   openWallet(ctx, accountId, ccy);
-  const legs = [houseLeg('outside', ccy, amount.neg()), wallet(accountId, ccy, amount)];
+  const legs = [
+    leg('outside', accountId, ccy, amount.neg()),
+    leg('available', accountId, ccy, amount),
+  ];
   post(ctx, { subject, step: 'deposit', legs });
 }
 
 /** Executes a swap, or fails the transaction if the balance no longer covers the swap. */
 export function executeSwap(ctx: Context, txn: Transaction): Transaction {
   openWallet(ctx, txn.accountId, txn.destCcy);
-  const legs = [
-    wallet(txn.accountId, txn.sourceCcy, txn.charge.neg()),
-    ...costs(txn),
-    wallet(txn.accountId, txn.destCcy, txn.arrives),
-  ];
-  return ifFunded(ctx, 'swap', txn, () => {
-    post(ctx, { subject: txn.id, step: 'settle', legs });
-    return move(ctx, 'swap', txn, 'confirm');
-  });
+  return ifFunded(ctx, txn, 'settle', settlement(txn, 'available', 'available'));
 }
 
+/** Takes a step of a transaction: posts its movement, and moves the transaction. */
+function take(
+  ctx: Context,
+  txn: Transaction,
+  step: Movement['step'],
+  legs: readonly Leg[],
+  trigger: Trigger,
+  details?: MoveDetails,
+): Transaction {
+  post(ctx, { subject: txn.id, step, legs });
+  return move(ctx, txn, trigger, details);
+}
+
+const reservation = ({ accountId, sourceCcy }: Transaction, amount: Big): Leg[] => [
+  leg('available', accountId, sourceCcy, amount.neg()),
+  leg('reserved', accountId, sourceCcy, amount),
+];
+
 /**
- * The parts of the charge that do not reach the destination: service fee, network fee, and currency
- * conversion.
+ * The movements of a settlement: the charge leaves the book `from`, the arriving amount enters the
+ * book `to`, and the difference is service fee, network fee, and currency conversion.
  */
-function costs(txn: Transaction): Leg[] {
-  const { sourceCcy, destCcy, serviceFee, networkFee } = txn;
-  const changed: Big = txn.charge.minus(serviceFee).minus(networkFee);
-  return [
-    houseLeg('fees', sourceCcy, serviceFee),
-    houseLeg('outside', sourceCcy, networkFee),
-    houseLeg('desk', sourceCcy, changed),
-    houseLeg('desk', destCcy, txn.arrives.neg()),
+function settlement(txn: Transaction, from: Role, to: Role): Leg[] {
+  const { accountId, sourceCcy, destCcy, charge, arrives, serviceFee, networkFee } = txn;
+  const legs: [Role, string, Big][] = [
+    [from, sourceCcy, charge.neg()],
+    ['fees', sourceCcy, serviceFee],
+    ['outside', sourceCcy, networkFee],
+    ['desk', sourceCcy, charge.minus(serviceFee).minus(networkFee)],
+    ['desk', destCcy, arrives.neg()],
+    [to, destCcy, arrives],
   ];
+  return legs.map(([role, ccy, amount]) => leg(role, accountId, ccy, amount));
 }
 
 function ifFunded(
   ctx: Context,
-  flow: Flow,
   txn: Transaction,
-  step: () => Transaction,
+  step: Movement['step'],
+  legs: readonly Leg[],
 ): Transaction {
   try {
-    return step();
+    return take(ctx, txn, step, legs, 'confirm');
   } catch (error) {
     if (!(error instanceof InsufficientFunds)) throw error;
-    return move(ctx, flow, txn, 'fail', { msg: 'insufficient balance' });
+    return move(ctx, txn, 'failed', { msg: 'insufficient balance' });
   }
 }

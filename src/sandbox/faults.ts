@@ -66,10 +66,10 @@ const request = {
 };
 
 /** The schema of one kind of fault, which refuses fields of other kinds of fault. */
-const rule = <E extends v.ObjectEntries>(entries: E) =>
-  v.strictObject(entries, ({ expected, received, message }) => {
+const rule = <K extends string, E extends v.ObjectEntries>(kind: K, entries: E) =>
+  v.strictObject({ kind: v.literal(kind), ...entries }, ({ expected, received, message }) => {
     if (expected === 'never')
-      return `this kind of fault has only the fields ${Object.keys(entries).slice(1).join(', ')}`;
+      return `this kind of fault has only the fields ${Object.keys(entries).join(', ')}`;
     return received === 'undefined' ? 'this kind of fault requires this field' : message;
   });
 
@@ -94,8 +94,7 @@ const destination = v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(2000
 const event = { ...countFields, state: v.optional(v.picklist(states)) };
 
 export const faultRule = v.variant('kind', [
-  rule({
-    kind: v.literal('status'),
+  rule('status', {
     ...request,
     status: whole(200, 599),
     /** The complete body of the response, by default `{ error, message }`. */
@@ -106,29 +105,18 @@ export const faultRule = v.variant('kind', [
     retryAfter: v.optional(durationIn(1000, 86_400)),
     ...effect(false),
   }),
-  rule({ kind: v.literal('latency'), ...request, delay: duration }),
-  rule({ kind: v.literal('drop-before-commit'), ...request }),
-  rule({ kind: v.literal('drop-after-commit'), ...request }),
-  rule({ kind: v.literal('truncate'), ...request }),
-  rule({
-    kind: v.literal('html'),
-    ...request,
-    status: v.optional(whole(200, 599), 502),
-    ...effect(false),
-  }),
-  rule({ kind: v.literal('no-answer'), ...request, ...effect(true) }),
+  rule('latency', { ...request, delay: duration }),
+  rule('drop-before-commit', { ...request }),
+  rule('drop-after-commit', { ...request }),
+  rule('truncate', { ...request }),
+  rule('html', { ...request, status: v.optional(whole(200, 599), 502), ...effect(false) }),
+  rule('no-answer', { ...request, ...effect(true) }),
   /**
    * Answers a confirmation or cancellation with the unchanged transaction, and processes the
    * request later.
    */
-  rule({
-    kind: v.literal('late-effect'),
-    ...request,
-    method: v.optional(request.method, 'PUT'),
-    delay: duration,
-  }),
-  rule({
-    kind: v.literal('stale'),
+  rule('late-effect', { ...request, method: v.optional(request.method, 'PUT'), delay: duration }),
+  rule('stale', {
     ...reads,
     /**
      * Shows transactions as they were this long ago, and hides transactions that did not exist
@@ -141,40 +129,32 @@ export const faultRule = v.variant('kind', [
      */
     steps: v.optional(whole(0, 100), 0),
   }),
-  rule({ kind: v.literal('false-state'), ...reads, state: v.picklist(states) }),
+  rule('false-state', { ...reads, state: v.picklist(states) }),
   /** Omits the transaction `txn` from lists, or the first row of the page if `txn` is not set. */
-  rule({
-    kind: v.literal('missing-row'),
-    ...reads,
-    txn: v.optional(v.pipe(v.string(), v.nonEmpty())),
-  }),
-  rule({ kind: v.literal('reference-reuse'), ...countFields }),
-  rule({ kind: v.literal('double-payment'), ...countFields, destination }),
-  rule({
-    kind: v.literal('payment'),
+  rule('missing-row', { ...reads, txn: v.optional(v.pipe(v.string(), v.nonEmpty())) }),
+  rule('reference-reuse', { ...countFields }),
+  rule('double-payment', { ...countFields, destination }),
+  rule('payment', {
     ...countFields,
     outcome: v.picklist(['no-route', 'rejected', 'error']),
     destination,
   }),
   /** Multiplies the settled amount of one side by the factor. */
-  rule({
-    kind: v.literal('settled-amount'),
+  rule('settled-amount', {
     ...countFields,
     side: v.picklist(['source', 'dest']),
     factor: v.pipe(number, v.gtValue(0), v.maxValue(10)),
     destination,
   }),
   /** Reports a completed send as failed or rejected after a delay, and returns the money. */
-  rule({
-    kind: v.literal('returned'),
+  rule('returned', {
     ...countFields,
     state: v.optional(v.picklist(['failed', 'rejected']), 'failed'),
     delay: v.optional(duration, 60_000),
     destination,
   }),
-  rule({ kind: v.literal('webhook-duplicate'), ...event }),
-  rule({
-    kind: v.literal('webhook-out-of-order'),
+  rule('webhook-duplicate', { ...event }),
+  rule('webhook-out-of-order', {
     ...event,
     /** The delay of an event that the fault delivers out of order. */
     delay: v.optional(duration, deliveries.heldBack),
@@ -317,17 +297,18 @@ export function removeFault(store: Store, id: number): void {
   if (store.run('DELETE FROM fault WHERE id = ?', id) === 0) throw notFound();
 }
 
-export function takeAnswerFault(store: Store, incoming: Requested): AnswerFault | undefined {
-  return takeRule(store, answerKinds, (rule) => concerns(rule, incoming));
-}
+/** The kinds of fault that change the response. At most one of them applies to a request. */
+export const takeAnswerFault = (store: Store, incoming: Requested): AnswerFault | undefined =>
+  takeFault(store, answerKinds, concerns(incoming));
 
 /**
  * Finds the faults that falsify the transactions in the response to a request, and counts the
  * request as a match of these faults.
  */
 export function takeReadFaults(store: Store, incoming: Requested) {
-  const lag = takeRule(store, ['stale'], (rule) => concerns(rule, incoming));
-  const state = takeRule(store, ['false-state'], (rule) => concerns(rule, incoming))?.state;
+  const matches = concerns(incoming);
+  const lag = takeFault(store, ['stale'], matches);
+  const state = takeFault(store, ['false-state'], matches)?.state;
   if (lag === undefined && state === undefined) return undefined;
   return { kind: lag?.kind ?? ('false-state' as const), lag, state };
 }
@@ -338,58 +319,23 @@ export function withoutMissingRow<T extends { readonly id: string }>(
   incoming: Requested,
   rows: readonly T[],
 ): readonly T[] {
-  const fault = takeRule(
+  const matches = concerns(incoming);
+  const fault = takeFault(
     store,
     ['missing-row'],
-    (rule) => concerns(rule, incoming) && rows.some(({ id }) => id === (rule.txn ?? id)),
+    (rule) => matches(rule) && rows.some(({ id }) => id === (rule.txn ?? id)),
   );
   const missing = fault === undefined ? undefined : (fault.txn ?? rows[0]?.id);
   return missing === undefined ? rows : rows.filter(({ id }) => id !== missing);
 }
-
-/** Whether a fault makes the service accept a used `extRefId` again. */
-export const takeReferenceReuse = (store: Store): boolean =>
-  takeRule(store, ['reference-reuse']) !== undefined;
-
-/**
- * Whether a fault allows a second payment of a paid invoice. A call of `takeDoublePayment` with
- * `onlyAsk` does not count as an application of the fault.
- */
-export function takeDoublePayment(
-  store: Store,
-  invoice: string,
-  { onlyAsk }: { onlyAsk: boolean },
-): boolean {
-  const matches = (rule: Of<'double-payment'>): boolean => fits(rule.destination, invoice);
-  return takeRule(store, ['double-payment'], matches, !onlyAsk) !== undefined;
-}
-
-/** The injected outcome of a payment to this destination, or undefined without a fault. */
-export function takePaymentFault(store: Store, destination: string): PaymentOutcome | undefined {
-  return takeRule(store, ['payment'], (rule) => fits(rule.destination, destination))?.outcome;
-}
-
-/** The fault that changes the settled amount of one side, or undefined without a fault. */
-export const takeSettledAmount = (
-  store: Store,
-  destination: string,
-): Of<'settled-amount'> | undefined =>
-  takeRule(store, ['settled-amount'], (rule) => fits(rule.destination, destination));
-
-/**
- * Returns the fault that makes the recipient return the money of a completed send, or undefined if
- * no such fault is set.
- */
-export const takeReturn = (store: Store, destination: string): Of<'returned'> | undefined =>
-  takeRule(store, ['returned'], (rule) => fits(rule.destination, destination));
 
 /**
  * Returns the number of times that the service delivers an event, and the delay of the event in ms.
  */
 export function takeEventFaults(store: Store, state: string): { copies: number; delay: number } {
   const isOf = (rule: { state?: string | undefined }): boolean => (rule.state ?? state) === state;
-  const twice = takeRule(store, ['webhook-duplicate'], isOf);
-  const late = takeRule(store, ['webhook-out-of-order'], isOf);
+  const twice = takeFault(store, ['webhook-duplicate'], isOf);
+  const late = takeFault(store, ['webhook-out-of-order'], isOf);
   return { copies: twice === undefined ? 1 : 2, delay: late?.delay ?? 0 };
 }
 
@@ -399,20 +345,27 @@ interface Requested {
   readonly target: string;
 }
 
-function concerns(
-  rule: { method?: string | undefined; path?: string | undefined },
-  { method, target }: Requested,
-): boolean {
-  const [path = ''] = target.split('?', 1);
-  return (rule.method ?? method) === method && (rule.path === undefined || fits(rule.path, path));
-}
+/** Whether a fault applies to a request. */
+const concerns =
+  ({ method, target }: Requested) =>
+  (rule: RequestFault): boolean => {
+    const [path = ''] = target.split('?', 1);
+    return (rule.method ?? method) === method && (rule.path === undefined || fits(rule.path, path));
+  };
+
+/** Whether a fault applies to the payment of an invoice, address or account number. */
+export const pays =
+  (paid: string) =>
+  (rule: { destination: string }): boolean =>
+    fits(rule.destination, paid);
 
 /**
  * Returns the oldest fault of the given kinds that matches and applies now. Checks the matching
  * faults from the oldest to the newest, counts the match for each checked fault, and stops at the
  * first fault that applies, so that several faults on one path apply one after the other.
+ * Without `counts`, only asks for the fault.
  */
-function takeRule<K extends FaultRule['kind']>(
+export function takeFault<K extends FaultRule['kind']>(
   store: Store,
   kinds: readonly K[],
   matches: (rule: Of<K>) => boolean = () => true,

@@ -2,7 +2,7 @@
 // pricing a quote, and sending.
 import Big from 'big.js';
 import { decimalsOf } from '../formats/amount.js';
-import { badRequest, isMovable, type Flow, currency, fields, number } from './wire.js';
+import { badRequest, currency, fields, isMovable, number, type State, unmovable } from './wire.js';
 import {
   type Quote,
   insertTransaction,
@@ -33,20 +33,71 @@ import {
   type PlannedEnding,
 } from './engine.js';
 
-interface PricedRequest {
-  readonly source: { readonly ccy: string };
-  readonly dest: { readonly ccy: string };
-  /** The fees that the service deducts from the amount instead of adding them. */
-  readonly deduct: Deductions;
+export const requestedSide = v.pipe(
+  v.object({
+    ccy: currency,
+    method: v.string(),
+    amtRequested: v.optional(number),
+    reqDetails: v.optional(fields, {}),
+    kyc: v.optional(fields),
+  }),
+  v.check(
+    ({ ccy, amtRequested }) => amtRequested === undefined || isMovable(ccy, amtRequested),
+    'amtRequested is not a valid amount in this currency',
+  ),
+);
+
+export type RequestedSide = v.InferOutput<typeof requestedSide>;
+
+/** A valid create request, which has known currencies and at most one amount. */
+export interface CreateRequest {
+  readonly source: RequestedSide;
+  readonly dest: RequestedSide;
+  /** The fees that the service deducts from the amount, so that the recipient bears them. */
+  readonly deduct: { readonly serviceFee: boolean; readonly networkFee: boolean };
+  readonly sourceOfFunds?: Readonly<Record<string, unknown>> | undefined;
 }
 
-interface PriceTerms {
-  /**
-   * The side for which the client requested an amount. For the side without a requested amount,
-   * `price` computes the amount.
-   */
+export interface Kind {
+  /** The name of the kind, which the service stores with each transaction of the kind. */
+  readonly name: string;
+  /** The payment method of the source, by default the internal wallet. */
+  readonly from?: string;
+  /** The payment methods of the destination, by default the internal wallet. */
+  readonly to?: readonly string[];
+  /** Computes a quote. Throws a `Refusal` for requests that this kind does not support. */
+  readonly quote: (ctx: Context, request: CreateRequest) => Quote;
+  readonly confirm: (ctx: Context, txn: Transaction) => Transaction;
+  /** How an external payer pays a transaction that waits for a payment in the state `state`. */
+  readonly payable?: {
+    readonly state: State;
+    readonly pay: (ctx: Context, txn: Transaction) => Transaction;
+  };
+  /** Called when the blockchain transfer of a transaction has all its confirmations. */
+  readonly onConfirmed?: (ctx: Context, txn: Transaction) => void;
+  readonly due?: Readonly<Record<string, DueAction>>;
+}
+
+interface RequestedAmount {
   readonly side: 'source' | 'dest';
   readonly amount: Big;
+}
+
+/**
+ * The amount on one side of a create request, by default on the side that has an amount. Throws a
+ * `Refusal` if the side has no amount.
+ */
+export function requestedAmount(
+  request: CreateRequest,
+  required?: 'source' | 'dest',
+): RequestedAmount {
+  const side = required ?? (request.source.amtRequested === undefined ? 'dest' : 'source');
+  const amount = request[side].amtRequested;
+  if (amount !== undefined) return { side, amount };
+  throw badRequest(`${required === undefined ? '' : `${side}Req.`}amtRequested is required`);
+}
+
+interface PriceTerms extends RequestedAmount {
   readonly fee: Parameters<typeof serviceFeeOf>[0];
   /**
    * A fixed fee in the destination currency, or a function of the source amount that returns a fee
@@ -55,47 +106,38 @@ interface PriceTerms {
   readonly networkFee?: Big | ((sourceAmount: Big, decimals: number) => Big);
 }
 
-/** The fees that the recipient bears. */
-export interface Deductions {
-  readonly serviceFee: boolean;
-  readonly networkFee: boolean;
-}
-
 /**
- * Computes a quote without details, rounded in favour of the service. Throws a `Refusal` for an
+ * Computes a quote without details, rounded in favour of the service: the amount of the side for
+ * which the client requested no amount, fees, charge and arriving amount. Throws a `Refusal` for an
  * amount that is too small or too large, has too many decimals, or does not cover the fees.
  */
 export function price(
-  { source, dest, deduct }: PricedRequest,
+  { source: { ccy: sourceCcy }, dest: { ccy: destCcy }, deduct }: CreateRequest,
   { side, amount, fee, networkFee: networkFeeRule = new Big(0) }: PriceTerms,
 ): Quote {
-  const [sourceCcy, destCcy] = [source.ccy, dest.ccy];
   const fxRate = rateBetween(sourceCcy, destCcy);
-  const [sourceDecimals, destDecimals] = [decimalsOf(sourceCcy), decimalsOf(destCcy)];
-  const sourceAmount =
-    side === 'source' ? amount : amount.div(fxRate).round(sourceDecimals, Big.roundUp);
+  const decimals = decimalsOf(sourceCcy);
+  const sourceAmount = side === 'source' ? amount : amount.div(fxRate).round(decimals, Big.roundUp);
   const destAmount = side === 'dest' ? amount : convert(amount, fxRate, destCcy);
-  if (!isMovable(sourceCcy, sourceAmount) || !isMovable(destCcy, destAmount)) {
-    throw badRequest('the amount is too small or too large, or has too many decimals');
-  }
+  if (!isMovable(sourceCcy, sourceAmount) || !isMovable(destCcy, destAmount)) throw unmovable();
 
-  const serviceFee = serviceFeeOf(fee, sourceAmount, sourceDecimals);
+  const serviceFee = serviceFeeOf(fee, sourceAmount, decimals);
   const networkFee =
     typeof networkFeeRule === 'function'
-      ? networkFeeRule(sourceAmount, sourceDecimals)
-      : networkFeeRule.div(fxRate).round(sourceDecimals, Big.roundUp);
+      ? networkFeeRule(sourceAmount, decimals)
+      : networkFeeRule.div(fxRate).round(decimals, Big.roundUp);
   const deducted = new Big(0)
     .plus(deduct.serviceFee ? serviceFee : 0)
     .plus(deduct.networkFee ? networkFee : 0);
-  const arrives = destAmount.minus(deducted.times(fxRate).round(destDecimals, Big.roundUp));
+  const lost = deducted.times(fxRate).round(decimalsOf(destCcy), Big.roundUp);
+  const arrives = destAmount.minus(lost);
   if (arrives.lte(0)) throw badRequest('the amount does not cover the fees');
-  const charge = sourceAmount.plus(serviceFee).plus(networkFee).minus(deducted);
   return {
     sourceCcy,
     sourceAmount,
     destCcy,
     destAmount,
-    charge,
+    charge: sourceAmount.plus(serviceFee).plus(networkFee).minus(deducted),
     arrives,
     serviceFee,
     networkFee,
@@ -137,72 +179,6 @@ function perDollar(ccy: string): Big {
   return new Big(units);
 }
 
-export const requestedSide = v.pipe(
-  v.object({
-    ccy: currency,
-    method: v.string(),
-    amtRequested: v.optional(number),
-    reqDetails: v.optional(fields, {}),
-    kyc: v.optional(fields),
-  }),
-  v.check(
-    ({ ccy, amtRequested }) => amtRequested === undefined || isMovable(ccy, amtRequested),
-    'amtRequested is not a valid amount in this currency',
-  ),
-);
-
-export type RequestedSide = v.InferOutput<typeof requestedSide>;
-
-/** A valid create request, which has known currencies and at most one amount. */
-export interface CreateRequest {
-  readonly source: RequestedSide;
-  readonly dest: RequestedSide;
-  /** The fees that the recipient bears. */
-  readonly deduct: Deductions;
-  readonly sourceOfFunds?: Readonly<Record<string, unknown>> | undefined;
-}
-
-export interface Kind {
-  /** The name of the kind, which the service stores with each transaction of the kind. */
-  readonly name: string;
-  readonly flow: Flow;
-  /**
-   * Whether this kind of transaction serves a create request with these payment methods. The
-   * argument `wallet` is the method of the internal wallet, which contains the service name.
-   */
-  readonly serves: (sourceMethod: string, destMethod: string, wallet: string) => boolean;
-  /** Computes a quote. Throws a `Refusal` for requests that this kind does not support. */
-  readonly quote: (ctx: Context, request: CreateRequest) => Quote;
-  readonly confirm: (ctx: Context, txn: Transaction) => Transaction;
-  /**
-   * Pays the transaction as an external payer. Throws a `Refusal` if the transaction does not wait
-   * for a payment.
-   */
-  readonly payFromOutside?: (ctx: Context, txn: Transaction) => Transaction;
-  /** Called when the blockchain transfer of a transaction has all its confirmations. */
-  readonly onConfirmed?: (ctx: Context, txn: Transaction) => void;
-  readonly due: Readonly<Record<string, DueAction>>;
-}
-
-export function requestedAmount({ source, dest }: CreateRequest): {
-  side: 'source' | 'dest';
-  amount: Big;
-} {
-  if (source.amtRequested !== undefined) return { side: 'source', amount: source.amtRequested };
-  if (dest.amtRequested !== undefined) return { side: 'dest', amount: dest.amtRequested };
-  throw badRequest('amtRequested is required');
-}
-
-/**
- * The amount on one side of a create request. Throws a `Refusal` if the create request has no
- * amount for `side`.
- */
-export function amountOn(side: 'source' | 'dest', request: CreateRequest) {
-  const amount = request[side].amtRequested;
-  if (amount === undefined) throw badRequest(`${side}Req.amtRequested is required`);
-  return { side, amount };
-}
-
 /**
  * Computes the quote for receiving bitcoin.
  * @param detail the field that the confirmation fills: the invoice or the address
@@ -214,7 +190,7 @@ export function receiveQuote(
 ): Quote {
   if (request.source.ccy !== 'BTC') throw badRequest(`${carrier} carries BTC`);
   return {
-    ...price(request, { ...amountOn('dest', request), fee: 'receive' }),
+    ...price(request, { ...requestedAmount(request, 'dest'), fee: 'receive' }),
     sourceDetails: { reqDetails: { [detail]: null, invoicePageUrl: null } },
   };
 }
@@ -273,8 +249,8 @@ interface SendSteps {
   readonly deliver?: (ctx: Context, txn: Transaction) => void;
 }
 
-/** Builds a send kind except for `serves` and `quote`. */
-export function sending(steps: SendSteps): Omit<Kind, 'serves' | 'quote'> {
+/** Builds a send kind except for `to` and `quote`. */
+export function sending(steps: SendSteps): Omit<Kind, 'to' | 'quote'> {
   const [start, settle] = [startAction(steps.name), `${steps.name}.settle`];
   const returnAction = `${steps.name}.return`;
 
@@ -300,7 +276,6 @@ export function sending(steps: SendSteps): Omit<Kind, 'serves' | 'quote'> {
 
   return {
     name: steps.name,
-    flow: 'send',
     confirm(ctx, txn) {
       const confirmed = confirmSend(ctx, txn);
       if (confirmed.state === 'srccreated')
@@ -313,7 +288,7 @@ export function sending(steps: SendSteps): Omit<Kind, 'serves' | 'quote'> {
         const txn = requireTransaction(ctx.store, txnId);
         const bad = ending(ctx, txn, 'start');
         if (bad !== undefined) return void endSend(ctx, txn, bad);
-        const moved = move(ctx, 'send', txn, 'start');
+        const moved = move(ctx, txn, 'start');
         steps.send?.(ctx, moved);
         const after = steps.settleAfter?.(moved) ?? ctx.settleMs;
         if (after !== undefined) schedule(ctx, settle, txnId, ctx.now + within(ctx, after));

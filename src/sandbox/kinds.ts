@@ -33,9 +33,9 @@ import {
   openQuote,
   type CreateRequest,
   type RequestedSide,
-  type Deductions,
 } from './kind.js';
 import {
+  autoPay,
   creditDeposit,
   findDeposit,
   lightningReceive,
@@ -60,7 +60,7 @@ import {
 import * as v from 'valibot';
 import { type Account, balanceOf } from './accounts.js';
 import { formatAmount } from '../formats/amount.js';
-import { takeReferenceReuse } from './faults.js';
+import { takeFault } from './faults.js';
 import { maxTextLength, networkFeeDeduction } from './unspecified.js';
 import { detectDestination } from '../formats/destination.js';
 import type { Invoice } from '../formats/bolt11/decode.js';
@@ -69,8 +69,6 @@ import type Big from 'big.js';
 /** Swaps between two wallets of one account, which the client's confirmation executes. */
 const swap: Kind = {
   name: 'swap',
-  flow: 'swap',
-  serves: (source, dest, wallet) => source === wallet && dest === wallet,
   quote(_ctx, request) {
     const { source, dest } = request;
     if (source.ccy === dest.ccy) throw badRequest('a swap must have two different currencies');
@@ -78,9 +76,8 @@ const swap: Kind = {
   },
   confirm(ctx, txn) {
     const ending = plannedEndingOf(txn, 'settle');
-    return ending === undefined ? executeSwap(ctx, txn) : endUnpaid(ctx, 'swap', txn, ending);
+    return ending === undefined ? executeSwap(ctx, txn) : endUnpaid(ctx, txn, ending);
   },
-  due: {},
 };
 
 const kinds: readonly Kind[] = [
@@ -99,10 +96,6 @@ const startActions: readonly string[] = [onchainSend, usdtSend].map(({ name }) =
   startAction(name),
 );
 
-function findKind(sourceMethod: string, destMethod: string, wallet: string): Kind | undefined {
-  return kinds.find((kind) => kind.serves(sourceMethod, destMethod, wallet));
-}
-
 export function kindOf(txn: Transaction): Kind {
   const kind = kinds.find(({ name }) => name === txn.kind);
   if (kind === undefined)
@@ -110,18 +103,29 @@ export function kindOf(txn: Transaction): Kind {
   return kind;
 }
 
-function lapse(ctx: Context, txnId: string): void {
-  const txn = requireTransaction(ctx.store, txnId);
-  move(ctx, kindOf(txn).flow, txn, 'lapse');
-}
+const onTransaction =
+  (act: (ctx: Context, txn: Transaction) => unknown): DueAction =>
+  (ctx, id) =>
+    void act(ctx, requireTransaction(ctx.store, id));
 
 /** Scheduled actions of transactions and blockchains, by name. */
-export function dueActions(): ReadonlyMap<string, DueAction> {
-  return new Map([
-    ['lapse', lapse],
+export const dueActions = (): ReadonlyMap<string, DueAction> =>
+  new Map([
+    ['lapse', onTransaction((ctx, txn) => move(ctx, txn, 'lapse'))],
+    [autoPay, onTransaction(payIncoming)],
     [blockAction, nextBlock],
-    ...kinds.flatMap((kind) => Object.entries(kind.due)),
+    ...kinds.flatMap(({ due = {} }) => Object.entries(due)),
   ]);
+
+export const isPayable = (txn: Transaction): boolean => kindOf(txn).payable !== undefined;
+
+/** Pays a payment request as an external payer. */
+export function payIncoming(ctx: Context, txn: Transaction): Transaction {
+  const { payable } = kindOf(txn);
+  if (payable === undefined) throw badRequest(`transaction ${txn.id} is not a payment request`);
+  if (payable.state !== txn.state)
+    throw badRequest(`transaction ${txn.id} is ${txn.state} and cannot be paid`);
+  return payable.pay(ctx, txn);
 }
 
 const nextBlock: DueAction = (ctx, id) => {
@@ -192,13 +196,16 @@ export function createTransaction(
   body: CreateRequestBody,
 ): Transaction {
   const { sourceReq: source, destReq: dest, extRefId } = body;
-  const kind = findKind(source.method, dest.method, ctx.wireNames.method);
+  const wallet = ctx.wireNames.method;
+  const kind = kinds.find(
+    ({ from = wallet, to = [wallet] }) => from === source.method && to.includes(dest.method),
+  );
   if (kind === undefined)
     throw badRequest(`transactions from ${source.method} to ${dest.method} are not supported`);
   if (
     extRefId !== undefined &&
     extRefIdExists(ctx.store, account.id, extRefId) &&
-    !takeReferenceReuse(ctx.store)
+    takeFault(ctx.store, ['reference-reuse']) === undefined
   ) {
     throw extRefIdUsed();
   }
@@ -224,7 +231,7 @@ export function createTransaction(
 function deductionsOf(
   { wireNames: { feeDeduction } }: Context,
   body: CreateRequestBody,
-): Deductions {
+): CreateRequest['deduct'] {
   const both = body.deductNetworkFeesFromDest;
   const ofService = body[feeDeduction] ?? false;
   if (typeof ofService !== 'boolean') throw badRequest(`${feeDeduction} must be true or false`);
@@ -274,11 +281,9 @@ function payTransaction(
   txn: Transaction,
   amount: string | undefined,
 ): Unserialized<Paid> {
-  const { payFromOutside: payIt } = kindOf(txn);
-  if (payIt === undefined) throw badRequest(`transaction ${txn.id} is not a payment request`);
-  if (amount !== undefined)
+  if (amount !== undefined && isPayable(txn))
     throw badRequest('amount must not be set, because this transaction has a fixed amount');
-  return show(payIt(ctx, txn));
+  return show(payIncoming(ctx, txn));
 }
 
 function receiveOf({ store }: Context, { invoice, paymentHash }: Invoice): Transaction {
@@ -319,8 +324,7 @@ export function fund(ctx: Context, account: Account, ccy: string, amount: Big): 
     deductNetworkFeesFromDest: false,
     deductNetworkFees: false,
   });
-  const kind = kindOf(quoted);
-  kind.payFromOutside?.(ctx, kind.confirm(ctx, quoted));
+  payIncoming(ctx, onchainReceive.confirm(ctx, quoted));
   const transfer = requireTransfer(ctx.store, quoted.id);
   addConfirmations(ctx, transfer, transfer.needed);
 }

@@ -36,13 +36,18 @@ import {
   receiveQuote,
   convert,
   price,
-  amountOn,
   requestedAmount,
   requiredDetail,
   sending,
 } from './kind.js';
 import { badRequest, fromUnits, toUnits, orRefuse } from './wire.js';
-import { requireTransaction, type Transaction, findTransaction } from './transactions.js';
+import {
+  type Changes,
+  findTransaction,
+  requireTransaction,
+  type SideDetails,
+  type Transaction,
+} from './transactions.js';
 import {
   durations,
   chainNetworkFee,
@@ -56,36 +61,47 @@ import { formatBip21, decodeLnurl, parseLightningAddress } from '../formats/dest
 import { chains } from '../formats/sandbox/answers.js';
 import { btcFromMsat } from '../formats/amount.js';
 import { decodeInvoice } from '../formats/bolt11/decode.js';
-import { takeDoublePayment } from './faults.js';
+import { pays, takeFault } from './faults.js';
 import { parseBitcoinAddress, parseTronAddress, tronUsdtContract } from '../formats/address.js';
-
-const payInvoice = 'lightning-receive.auto-pay';
 
 const own = v.object({ paymentHash: v.string() });
 
 export const lightningReceive: Kind = {
   name: 'lightning-receive',
-  flow: 'lightning-receive',
-  serves: (source, dest, wallet) => source === 'lightning' && dest === wallet,
+  from: 'lightning',
   quote: (_ctx, request) => receiveQuote(request, 'Lightning', 'paymentRequest'),
   confirm(ctx, txn) {
-    const moved = issueInvoice(ctx, txn, {
-      amount: txn.charge,
-      description: txn.accountDisplayName,
-    });
-    const payAfter = readAutoPay(ctx.store);
-    if (payAfter !== undefined) schedule(ctx, payInvoice, txn.id, ctx.now + payAfter);
-    return moved;
+    const { charge: amount, accountDisplayName: description } = txn;
+    return withPayer(ctx, issueInvoice(ctx, txn, { amount, description }));
   },
-  payFromOutside(ctx, txn) {
-    if (txn.state !== 'srccreated')
-      throw badRequest(`transaction ${txn.id} is ${txn.state} and cannot be paid`);
-    return payReceive(ctx, txn);
-  },
-  due: {
-    [payInvoice]: (ctx, txnId) => void payReceive(ctx, requireTransaction(ctx.store, txnId)),
-  },
+  payable: { state: 'srccreated', pay: payReceive },
 };
+
+/** Lets the automatic payer pay the payment request, unless the automatic payer is off. */
+function withPayer(ctx: Context, txn: Transaction): Transaction {
+  const after = readAutoPay(ctx.store);
+  if (after !== undefined) schedule(ctx, autoPay, txn.id, ctx.now + after);
+  return txn;
+}
+
+/** The scheduled action of the automatic payer. */
+export const autoPay = 'auto-pay';
+
+/** Opens a payment request to payers until it expires. */
+function open(
+  ctx: Context,
+  txn: Transaction,
+  reqDetails: SideDetails['reqDetails'],
+  changes: Changes,
+): Transaction {
+  const invoicePageUrl = `/pay/${txn.id}`;
+  const opened = move(ctx, txn, 'confirm', {
+    ...changes,
+    sourceDetails: { reqDetails: { ...reqDetails, invoicePageUrl } },
+  });
+  scheduleLapse(ctx, opened);
+  return opened;
+}
 
 function issueInvoice(
   ctx: Context,
@@ -93,15 +109,8 @@ function issueInvoice(
   terms: Pick<InvoiceTerms, 'amount' | 'description'>,
 ): Transaction {
   const made = createInvoice(ctx, { ...terms, expiryMs: durations.invoice, txnId: txn.id });
-  const { invoice, paymentHash, expiresAt } = made;
-  const reqDetails = { paymentRequest: invoice, invoicePageUrl: `/pay/${txn.id}` };
-  const moved = move(ctx, 'lightning-receive', txn, 'confirm', {
-    sourceDetails: { reqDetails },
-    extra: { paymentHash },
-    expiresAt,
-  });
-  scheduleLapse(ctx, moved);
-  return moved;
+  const { invoice: paymentRequest, paymentHash, expiresAt } = made;
+  return open(ctx, txn, { paymentRequest }, { extra: { paymentHash }, expiresAt });
 }
 
 /**
@@ -135,53 +144,28 @@ export function invoicePayer(
 /** Pays the invoice of a waiting receive request and credits the wallet. */
 function payReceive(ctx: Context, txn: Transaction): Transaction {
   markPaid(ctx, v.parse(own, txn.extra).paymentHash);
-  return completeReceive(ctx, 'lightning-receive', txn);
+  return completeReceive(ctx, txn);
 }
-
-const payOnchain = 'onchain-receive.auto-pay';
 
 export const onchainReceive: Kind = {
   name: 'onchain-receive',
-  flow: 'onchain-receive',
-  serves: (source, dest, wallet) => source === 'on-chain' && dest === wallet,
+  from: 'on-chain',
   quote: (_ctx, request) => receiveQuote(request, 'on-chain', 'address'),
   confirm(ctx, txn) {
+    const { charge: amount } = txn;
     const address = issueAddress(ctx, 'bitcoin', txn.accountId, txn.id);
     const expiresAt = ctx.now + durations.address;
-    const reqDetails = {
-      address,
-      amount: txn.charge,
-      invoice: formatBip21(address, txn.charge),
-      invoicePageUrl: `/pay/${txn.id}`,
-      expiredAt: new Date(expiresAt).toISOString(),
-    };
-    const moved = move(ctx, 'onchain-receive', txn, 'confirm', {
-      sourceDetails: { reqDetails },
-      expiresAt,
-    });
-    scheduleLapse(ctx, moved);
-    const payAfter = readAutoPay(ctx.store);
-    if (payAfter !== undefined) schedule(ctx, payOnchain, txn.id, ctx.now + payAfter);
-    return moved;
+    const invoice = formatBip21(address, amount);
+    const expiredAt = new Date(expiresAt).toISOString();
+    return withPayer(ctx, open(ctx, txn, { address, amount, invoice, expiredAt }, { expiresAt }));
   },
-  payFromOutside(ctx, txn) {
-    if (txn.state !== 'srcintent')
-      throw badRequest(`transaction ${txn.id} is ${txn.state} and cannot be paid`);
-    return detectPayment(ctx, txn, txn.charge);
-  },
+  payable: { state: 'srcintent', pay: (ctx, txn) => detectPayment(ctx, txn, txn.charge) },
   onConfirmed(ctx, txn) {
     const ending = plannedEndingOf(txn, 'settle');
     // Ignores a planned `failed` ending, because a payment that the chain has confirmed cannot
     // fail.
-    if (ending === undefined || ending.state === 'failed')
-      completeReceive(ctx, 'onchain-receive', txn);
-    else endUnpaid(ctx, 'onchain-receive', txn, ending);
-  },
-  due: {
-    [payOnchain](ctx, txnId) {
-      const txn = requireTransaction(ctx.store, txnId);
-      detectPayment(ctx, txn, txn.charge);
-    },
+    if (ending === undefined || ending.state === 'failed') completeReceive(ctx, txn);
+    else endUnpaid(ctx, txn, ending);
   },
 };
 
@@ -191,7 +175,7 @@ export const onchainReceive: Kind = {
  */
 function detectPayment(ctx: Context, txn: Transaction, amount: Big): Transaction {
   const arrives = amount.eq(txn.charge) ? txn.destAmount : convert(amount, txn.fxRate, txn.destCcy);
-  const detected = move(ctx, 'onchain-receive', txn, 'detect', { charge: amount, arrives });
+  const detected = move(ctx, txn, 'detect', { charge: amount, arrives });
   broadcast(ctx, txn.id, 'bitcoin', amount);
   return detected;
 }
@@ -240,7 +224,7 @@ export function creditDeposit(
   { id, accountId, chain, amount: units }: Deposit,
 ): void {
   const ccy = chainCurrency[chain];
-  credit(ctx, { subject: id, accountId, ccy, amount: fromUnits(ccy, units) });
+  credit(ctx, id, accountId, ccy, fromUnits(ccy, units));
 }
 
 /**
@@ -265,7 +249,7 @@ const payment = v.object({
 
 /** Pays a BOLT11 invoice, each only once, unless a fault allows a second payment. */
 export const lightningSend: Kind = {
-  serves: (source, dest, wallet) => source === wallet && dest === 'lightning',
+  to: ['lightning'],
   quote(ctx, request) {
     const { source, dest, deduct } = request;
     if (dest.ccy !== 'BTC') throw badRequest('Lightning carries BTC');
@@ -316,9 +300,11 @@ function findObstacle({ store, now }: Context, txn: Transaction): string | undef
   if (external === undefined ? isLocalNode(store, payee) : external.invoice !== invoice)
     return "the recipient's node does not have this invoice";
   if (external?.paidAt != null) {
+    // The start of the payment only asks for the fault, and the settlement applies it.
+    const isSettling = txn.state !== 'srccreated';
     const isAllowed =
       external.txnId === null &&
-      takeDoublePayment(store, invoice, { onlyAsk: txn.state === 'srccreated' });
+      takeFault(store, ['double-payment'], pays(invoice), isSettling) !== undefined;
     return isAllowed ? undefined : 'invoice already paid';
   }
   if (txn.state === 'srccreated' && Number(invoiceExpiresAt) <= now) return 'invoice expired';
@@ -348,14 +334,14 @@ const recipient = v.object({ accountId: v.optional(v.string()) });
  * an external user.
  */
 export const lnurlSend: Kind = {
-  serves: (source, dest, wallet) => source === wallet && dest === 'lnurl',
+  to: ['lnurl'],
   quote(ctx, request) {
     if (request.dest.ccy !== 'BTC') throw badRequest('Lightning carries BTC');
     const address = requiredDetail(request, 'address');
     const { lnurlAddress, user, account } = resolveLnurl(ctx, address);
     return {
       ...price(request, {
-        ...amountOn('source', request),
+        ...requestedAmount(request, 'source'),
         fee: 'send',
         networkFee: lightningNetworkFeeOf,
       }),
@@ -386,12 +372,12 @@ const minimum = new Big('0.00001');
  * transfer.
  */
 export const onchainSend: Kind = {
-  serves: (source, dest, wallet) => source === wallet && dest === 'on-chain',
+  to: ['on-chain'],
   quote(_ctx, request) {
     if (request.dest.ccy !== 'BTC') throw badRequest('on-chain carries BTC');
     const text = requiredDetail(request, 'address');
     const { address, program } = readAddress(text);
-    const { side, amount } = amountOn('dest', request);
+    const { side, amount } = requestedAmount(request, 'dest');
     if (amount.lt(minimum)) throw badRequest(`the minimum is ${minimum.toFixed()} BTC`);
     return {
       ...price(request, { side, amount, fee: 'send', networkFee: chainNetworkFee.bitcoin }),
@@ -418,7 +404,7 @@ function readAddress(text: string) {
  * Sends USDT to an address on TRON. The service refuses Ethereum addresses ("not available yet").
  */
 export const usdtSend: Kind = {
-  serves: (source, dest, wallet) => source === wallet && (dest === 'tron' || dest === 'eth'),
+  to: ['tron', 'eth'],
   quote(_ctx, request) {
     const { dest } = request;
     if (dest.method === 'eth') throw badRequest('eth is not available yet');

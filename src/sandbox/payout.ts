@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { countryCodes } from '../formats/country.js';
 import { complaint, badRequest, number } from './wire.js';
-import { price, amountOn, type CreateRequest, type Kind, sending } from './kind.js';
+import { price, requestedAmount, type CreateRequest, type Kind, sending } from './kind.js';
 import { durations, endingOfAccount } from './unspecified.js';
 
 type Names = Readonly<Record<string, string>>;
@@ -191,8 +191,6 @@ export const payoutMethodNames: readonly string[] = [
   anyMobile,
 ];
 
-const isPayoutMethod = (method: string): boolean => payoutMethodNames.includes(method);
-
 /**
  * Finds the payout methods with the given method code and currency. For the method code `mobile`,
  * finds all mobile-money methods with the currency.
@@ -259,7 +257,7 @@ const namedAccount = v.pipe(
 const terms = v.object({ instant: v.boolean() });
 
 export const payout: Kind = {
-  serves: (source, dest, wallet) => source === wallet && isPayoutMethod(dest),
+  to: payoutMethodNames,
   quote(_ctx, request) {
     const { source, dest } = request;
     const candidates = findPayoutMethods(dest.method, dest.ccy);
@@ -270,7 +268,7 @@ export const payout: Kind = {
     readKyc('destReq', dest.kyc);
     assertSourceOfFunds(request, sender.details.countryCode !== payoutMethod.country);
     return {
-      ...price(request, { ...amountOn('dest', request), fee: 'payout' }),
+      ...price(request, { ...requestedAmount(request, 'dest'), fee: 'payout' }),
       sourceDetails: { reqDetails: {}, kyc: source.kyc },
       destDetails: { reqDetails: dest.reqDetails, kyc: dest.kyc },
       extra: {

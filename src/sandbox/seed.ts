@@ -21,7 +21,14 @@ import {
   writeAutoPay,
   writeSetting,
 } from './database.js';
-import { fund, createRequestBody, createTransaction, dueActions, kindOf } from './kinds.js';
+import {
+  fund,
+  createRequestBody,
+  createTransaction,
+  dueActions,
+  kindOf,
+  payIncoming,
+} from './kinds.js';
 import { demoAge, demoBalances } from './unspecified.js';
 import * as v from 'valibot';
 import { move } from './engine.js';
@@ -32,9 +39,18 @@ const day = 24 * 60 * minute;
 /** The number of days in a seeded month. The seeded history has one transaction a day. */
 const monthDays = 30;
 
+/** One side of a create request, by default of the internal wallet. */
+interface Side {
+  readonly ccy: string;
+  readonly method?: string;
+  readonly amount?: string;
+  readonly reqDetails?: object;
+  readonly kyc?: object;
+}
+
 interface Activity {
   readonly note: string;
-  readonly order: (ctx: Context) => object;
+  readonly sides: (ctx: Context) => readonly [source: Side, dest: Side];
   /**
    * The last step that the sandbox takes for an activity. For an activity that ends with `paid`,
    * the sandbox acts as an external payer and pays the confirmed request.
@@ -42,46 +58,65 @@ interface Activity {
   readonly ends: 'confirm' | 'paid' | 'cancel' | 'nothing';
 }
 
-const coldAddress = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
-const tronAddress = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
+const cold = { address: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx' };
+const tron = { address: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8' };
+const wages = {
+  acctName: 'Le Van A',
+  acctNum: '0123456789',
+  institutionCode: '970436',
+  institutionName: 'Vietcombank',
+};
 
 /** The activities of a seeded history, one for each day, in a sequence that repeats. */
 const activities: readonly Activity[] = [
   {
     note: 'Invoice 118, Coffee House',
     ends: 'paid',
-    order: (ctx) => receive(ctx, 'lightning', '0.0042'),
+    sides: () => receive('lightning', '0.0042'),
   },
   {
     note: 'Paper & Ink, order 4711',
     ends: 'confirm',
-    order: (ctx) => payInvoice(ctx, '0.00018', 'Order 4711'),
+    sides: (ctx) => payInvoice(ctx, '0.00018', 'Order 4711'),
   },
-  { note: 'Savings', ends: 'confirm', order: (ctx) => swap(ctx, 'USDT', 'BTC', '120') },
-  { note: 'Wages, Le Van A', ends: 'confirm', order: (ctx) => payOut(ctx, '2500000') },
-  { note: 'From cold storage', ends: 'paid', order: (ctx) => receive(ctx, 'on-chain', '0.03') },
+  { note: 'Savings', ends: 'confirm', sides: () => [{ ccy: 'USDT', amount: '120' }, btc] },
+  {
+    note: 'Wages, Le Van A',
+    ends: 'confirm',
+    sides: () => [
+      { ...btc, kyc: person('Tran Thi B') },
+      {
+        ccy: 'VND',
+        method: 'vnd-instant',
+        amount: '2500000',
+        reqDetails: wages,
+        kyc: person('Le Van A'),
+      },
+    ],
+  },
+  { note: 'From cold storage', ends: 'paid', sides: () => receive('on-chain', '0.03') },
   {
     note: 'Supplier in Lagos',
     ends: 'confirm',
-    order: (ctx) => sendTo(ctx, 'USDT', 'tron', '75', tronAddress),
+    sides: () => [{ ccy: 'USDT' }, { ccy: 'USDT', method: 'tron', amount: '75', reqDetails: tron }],
   },
   {
     note: 'To cold storage',
     ends: 'confirm',
-    order: (ctx) => sendTo(ctx, 'BTC', 'on-chain', '0.0125', coldAddress),
+    sides: () => [btc, { ...btc, method: 'on-chain', amount: '0.0125', reqDetails: cold }],
   },
-  { note: 'Changed my mind', ends: 'cancel', order: (ctx) => swap(ctx, 'BTC', 'USD', '0.01') },
+  { note: 'Changed my mind', ends: 'cancel', sides: () => [{ ...btc, amount: '0.01' }, usd] },
   {
     note: 'Refund, order 52',
     ends: 'confirm',
-    order: (ctx) => payInvoice(ctx, '0.0006', 'no route'),
+    sides: (ctx) => payInvoice(ctx, '0.0006', 'no route'),
   },
   {
     note: 'Invoice 119, never paid',
     ends: 'confirm',
-    order: (ctx) => receive(ctx, 'lightning', '0.0099'),
+    sides: () => receive('lightning', '0.0099'),
   },
-  { note: 'Too slow', ends: 'nothing', order: (ctx) => swap(ctx, 'USD', 'USDT', '40') },
+  { note: 'Too slow', ends: 'nothing', sides: () => [{ ...usd, amount: '40' }, { ccy: 'USDT' }] },
 ];
 
 /**
@@ -91,14 +126,33 @@ const activities: readonly Activity[] = [
 function openingActivities(months: number): Activity[] {
   const balances = { USDT: 10_000 * Math.ceil(months / 12), USD: 5000, CAD: 5000, VND: 50_000_000 };
   return [
-    { note: 'Capital', ends: 'paid', order: (ctx) => receive(ctx, 'on-chain', '2.5') },
+    { note: 'Capital', ends: 'paid', sides: () => receive('on-chain', '2.5') },
     ...Object.entries(balances).map(([ccy, amount]): Activity => ({
       note: `Working balance, ${ccy}`,
       ends: 'confirm',
-      order: (ctx) => buy(ctx, 'BTC', ccy, String(amount)),
+      sides: () => [btc, { ccy, amount: String(amount) }],
     })),
   ];
 }
+
+const btc = { ccy: 'BTC' };
+const usd = { ccy: 'USD' };
+
+const receive = (method: string, amount: string): readonly [Side, Side] => [
+  { ...btc, method },
+  { ...btc, amount },
+];
+
+function payInvoice(ctx: Context, amount: string, description: string): readonly [Side, Side] {
+  const terms = { amount: new Big(amount), description, expiryMs: 60 * minute, txnId: null };
+  const { invoice: paymentRequest } = createInvoice(ctx, terms);
+  return [btc, { ...btc, method: 'lightning', reqDetails: { paymentRequest } }];
+}
+
+const person = (legalFullName: string) => ({
+  type: 'individual',
+  details: { legalFullName, countryCode: 'VN' },
+});
 
 /**
  * Seeds months of transactions of every kind, with most of the possible outcomes. The seed credits
@@ -126,93 +180,22 @@ function writeHistory(ctx: Context, account: Account, months: number): void {
 function perform(
   ctx: Context,
   account: Account,
-  activity: Activity,
+  { note, sides, ends }: Activity,
   actions: ReadonlyMap<string, DueAction>,
 ): void {
   runDueActions(ctx, actions);
-  const order = v.parse(createRequestBody, { ...activity.order(ctx), note: activity.note });
+  const [sourceReq, destReq] = sides(ctx).map(({ amount, ...side }) => ({
+    method: ctx.wireNames.method,
+    amtRequested: amount === undefined ? undefined : new Big(amount),
+    ...side,
+  }));
+  const order = v.parse(createRequestBody, { sourceReq, destReq, note });
   const txn = createTransaction(ctx, account, order);
-  const kind = kindOf(txn);
   const soon = { ...ctx, now: ctx.now + minute / 6 };
-  if (activity.ends === 'cancel') move(soon, kind.flow, txn, 'cancel');
-  if (activity.ends === 'nothing' || activity.ends === 'cancel') return;
-  const confirmed = kind.confirm(soon, txn);
-  if (activity.ends === 'paid')
-    kind.payFromOutside?.({ ...ctx, now: ctx.now + 2 * minute }, confirmed);
-}
-
-function receive({ wireNames }: Context, method: string, amount: string): object {
-  return {
-    sourceReq: { ccy: 'BTC', method },
-    destReq: { ccy: 'BTC', method: wireNames.method, amtRequested: new Big(amount) },
-  };
-}
-
-function payInvoice(ctx: Context, amount: string, description: string): object {
-  const { invoice } = createInvoice(ctx, {
-    amount: new Big(amount),
-    description,
-    expiryMs: 60 * minute,
-    txnId: null,
-  });
-  return {
-    sourceReq: { ccy: 'BTC', method: ctx.wireNames.method },
-    destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest: invoice } },
-  };
-}
-
-function swap(
-  { wireNames: { method } }: Context,
-  from: string,
-  to: string,
-  amount: string,
-): object {
-  return {
-    sourceReq: { ccy: from, method, amtRequested: new Big(amount) },
-    destReq: { ccy: to, method },
-  };
-}
-
-function buy({ wireNames: { method } }: Context, from: string, to: string, amount: string): object {
-  return {
-    sourceReq: { ccy: from, method },
-    destReq: { ccy: to, method, amtRequested: new Big(amount) },
-  };
-}
-
-function sendTo(
-  { wireNames }: Context,
-  ccy: string,
-  method: string,
-  amount: string,
-  address: string,
-): object {
-  return {
-    sourceReq: { ccy, method: wireNames.method },
-    destReq: { ccy, method, amtRequested: new Big(amount), reqDetails: { address } },
-  };
-}
-
-function payOut({ wireNames }: Context, amount: string): object {
-  const party = (legalFullName: string) => ({
-    type: 'individual',
-    details: { legalFullName, countryCode: 'VN' },
-  });
-  return {
-    sourceReq: { ccy: 'BTC', method: wireNames.method, kyc: party('Tran Thi B') },
-    destReq: {
-      ccy: 'VND',
-      method: 'vnd-instant',
-      amtRequested: new Big(amount),
-      reqDetails: {
-        acctName: 'Le Van A',
-        acctNum: '0123456789',
-        institutionCode: '970436',
-        institutionName: 'Vietcombank',
-      },
-      kyc: party('Le Van A'),
-    },
-  };
+  if (ends === 'cancel') move(soon, txn, 'cancel');
+  if (ends === 'nothing' || ends === 'cancel') return;
+  const confirmed = kindOf(txn).confirm(soon, txn);
+  if (ends === 'paid') payIncoming({ ...ctx, now: ctx.now + 2 * minute }, confirmed);
 }
 
 export const seeds = ['demo', 'empty', 'history'] as const satisfies readonly Seed[];

@@ -2,7 +2,7 @@
 // LNURL-pay (LUD-06, LUD-16), and the OpenAPI description.
 import { type Context, sha256Hex } from './world.js';
 import { type Outgoing, type Route, type RoutedRequest, jsonAnswer } from './routing.js';
-import { kindOf } from './kinds.js';
+import { isPayable, payIncoming } from './kinds.js';
 import { notFound, permissionDenied, type State, Refusal } from './wire.js';
 import { findTransaction, type Transaction } from './transactions.js';
 import { createHash } from 'node:crypto';
@@ -79,7 +79,7 @@ function payNow(call: RoutedRequest): Outgoing {
   const txn = findPayable(call);
   if (txn === undefined) throw notFound();
   if (isFromElsewhere(call)) throw permissionDenied();
-  if (phaseOf(txn) === 'waiting') kindOf(txn).payFromOutside?.(call.ctx, txn);
+  if (phaseOf(txn) === 'waiting') payIncoming(call.ctx, txn);
   return { status: 303, headers: { location: `/pay/${txn.id}` }, body: '' };
 }
 
@@ -92,7 +92,7 @@ const isFromElsewhere = ({ incoming }: RoutedRequest): boolean =>
 
 function findPayable({ ctx, params }: RoutedRequest): Transaction | undefined {
   const txn = findTransaction(ctx.store, params['txnId'] ?? '');
-  return txn !== undefined && kindOf(txn).payFromOutside !== undefined ? txn : undefined;
+  return txn !== undefined && isPayable(txn) ? txn : undefined;
 }
 
 /**

@@ -65,8 +65,8 @@ export type State =
 
 export const isFinal = (state: State): boolean => finalStates.some((each) => each === state);
 
-/** The groups of transaction kinds that have the same states. */
-export type Flow = 'lightning-receive' | 'onchain-receive' | 'send' | 'swap';
+/** A group of transaction kinds that have the same states. */
+type Flow = 'lightning-receive' | 'onchain-receive' | 'send' | 'swap';
 
 export type Trigger =
   /** The client confirmed the transaction (PUT confirm). */
@@ -81,71 +81,51 @@ export type Trigger =
   | 'start'
   /** The payment arrived, and has all its confirmations if it is an on-chain payment. */
   | 'settle'
-  | 'fail'
-  /** A fault rejected the transaction. The service itself never rejects a transaction. */
-  | 'reject'
-  | 'break';
+  /** The payment failed. Only faults cause `rejected` and `error`, never the service itself. */
+  | 'failed'
+  | 'rejected'
+  | 'error';
 
-interface Transition {
-  readonly flows: readonly Flow[];
-  readonly from: State;
-  readonly trigger: Trigger;
-  readonly to: State;
-}
+const unconfirmed = { lapse: 'expired', cancel: 'usercanceled' } as const;
+// The specification does not show which states can change to `failed`, `rejected` and `error`. A
+// quoted send or swap fails if the balance no longer covers the amount at the confirmation.
+const broken = { rejected: 'rejected', error: 'error' } as const;
+const failing = { failed: 'failed', ...broken } as const;
 
-const everyFlow: readonly Flow[] = ['lightning-receive', 'onchain-receive', 'send', 'swap'];
+/** The next state of each state, by flow and trigger. */
+const transitions: Readonly<
+  Record<Flow, Partial<Record<State, Partial<Readonly<Record<Trigger, State>>>>>>
+> = {
+  'lightning-receive': {
+    quoted: { ...unconfirmed, confirm: 'srccreated' },
+    srccreated: { settle: 'completed', lapse: 'expired' },
+  },
+  'onchain-receive': {
+    quoted: { ...unconfirmed, confirm: 'srcintent' },
+    srcintent: { detect: 'srccreated', lapse: 'expired' },
+    srccreated: { settle: 'completed', ...broken },
+  },
+  send: {
+    quoted: { ...unconfirmed, confirm: 'srccreated', failed: 'failed' },
+    srccreated: { start: 'destsent', ...failing },
+    destsent: { settle: 'completed', ...failing },
+    // A final state normally never changes. Only an injected fault makes the recipient return the
+    // money of a completed send.
+    completed: { failed: 'failed', rejected: 'rejected' },
+  },
+  swap: { quoted: { ...unconfirmed, confirm: 'completed', ...failing } },
+};
 
-const transitions: readonly Transition[] = [
-  { flows: everyFlow, from: 'quoted', trigger: 'lapse', to: 'expired' },
-  { flows: everyFlow, from: 'quoted', trigger: 'cancel', to: 'usercanceled' },
-
-  { flows: ['lightning-receive'], from: 'quoted', trigger: 'confirm', to: 'srccreated' },
-  { flows: ['lightning-receive'], from: 'srccreated', trigger: 'settle', to: 'completed' },
-  { flows: ['lightning-receive'], from: 'srccreated', trigger: 'lapse', to: 'expired' },
-
-  { flows: ['onchain-receive'], from: 'quoted', trigger: 'confirm', to: 'srcintent' },
-  { flows: ['onchain-receive'], from: 'srcintent', trigger: 'detect', to: 'srccreated' },
-  { flows: ['onchain-receive'], from: 'srcintent', trigger: 'lapse', to: 'expired' },
-  { flows: ['onchain-receive'], from: 'srccreated', trigger: 'settle', to: 'completed' },
-
-  { flows: ['send'], from: 'quoted', trigger: 'confirm', to: 'srccreated' },
-  { flows: ['send'], from: 'srccreated', trigger: 'start', to: 'destsent' },
-  { flows: ['send'], from: 'destsent', trigger: 'settle', to: 'completed' },
-  { flows: ['send'], from: 'srccreated', trigger: 'fail', to: 'failed' },
-  { flows: ['send'], from: 'destsent', trigger: 'fail', to: 'failed' },
-
-  { flows: ['swap'], from: 'quoted', trigger: 'confirm', to: 'completed' },
-
-  // The specification does not show which states can change to `failed`. A quoted send or swap
-  // fails if the balance no longer covers the amount at the confirmation.
-  { flows: ['send', 'swap'], from: 'quoted', trigger: 'fail', to: 'failed' },
-
-  // The specification does not show the transitions to `rejected` and `error`. After the
-  // confirmation and before the money arrives, a fault can cause a transition to `rejected` or
-  // `error`.
-  { flows: ['swap'], from: 'quoted', trigger: 'reject', to: 'rejected' },
-  { flows: ['swap'], from: 'quoted', trigger: 'break', to: 'error' },
-  { flows: ['send', 'onchain-receive'], from: 'srccreated', trigger: 'reject', to: 'rejected' },
-  { flows: ['send', 'onchain-receive'], from: 'srccreated', trigger: 'break', to: 'error' },
-  { flows: ['send'], from: 'destsent', trigger: 'reject', to: 'rejected' },
-  { flows: ['send'], from: 'destsent', trigger: 'break', to: 'error' },
-
-  // A final state normally never changes. Only an injected fault makes the recipient return the
-  // money of a completed send.
-  { flows: ['send'], from: 'completed', trigger: 'fail', to: 'failed' },
-  { flows: ['send'], from: 'completed', trigger: 'reject', to: 'rejected' },
-];
+const isFlow = (kind: string): kind is Flow => kind in transitions;
 
 /**
  * Returns the next state of a transaction. Throws if the table `transitions` lacks the transition,
  * because only a bug in the engine can request a missing transition.
  */
-export function nextState(flow: Flow, from: State, trigger: Trigger): State {
-  const found = transitions.find(
-    (row) => row.from === from && row.trigger === trigger && row.flows.includes(flow),
-  );
-  if (found === undefined) throw new Error(`A ${flow} in ${from} cannot ${trigger}.`);
-  return found.to;
+export function nextState(kind: string, from: State, trigger: Trigger): State {
+  const to = transitions[isFlow(kind) ? kind : 'send'][from]?.[trigger];
+  if (to === undefined) throw new Error(`A ${kind} in ${from} cannot ${trigger}.`);
+  return to;
 }
 
 const maxDepth = 32;
@@ -380,6 +360,9 @@ export function isMovable(ccy: string, amount: Big): boolean {
   return units.gt(0) && units.lte(maxAmountUnits) && units.eq(units.round(0));
 }
 
+export const unmovable = (): Refusal =>
+  badRequest('the amount is too small or too large, or has too many decimals');
+
 /**
  * Converts an amount to the currency's smallest unit. Throws if the amount has more decimals than
  * the currency.
@@ -419,8 +402,7 @@ export function readAmount(ccy: string, text: string): Big {
   const { value } = orRefuse(() =>
     /^\d{1,20}(\.\d{1,8})?$/.test(text) ? money(ccy, text) : parseAmount(text, ccy),
   );
-  if (!isMovable(ccy, value))
-    throw badRequest('the amount is too small or too large, or has too many decimals');
+  if (!isMovable(ccy, value)) throw unmovable();
   return value;
 }
 

@@ -8,12 +8,10 @@ import type { Context } from '../../../src/sandbox/world.js';
 import { openStore, type Store } from '../../../src/sandbox/database.js';
 import {
   balanceOf,
-  houseLeg,
   InsufficientFunds,
+  leg,
   post,
-  reserved,
   verifyBooks,
-  wallet,
   type Leg,
 } from '../../../src/sandbox/accounts.js';
 import { wireNamesOf } from '../../../src/sandbox/wire.js';
@@ -45,13 +43,19 @@ let subjects = 0;
 const move = (...legs: Leg[]) =>
   store.write(() => post(ctx, { subject: `t${(subjects += 1)}`, step: 'settle', legs }));
 const fund = (ccy: string, amount: string) =>
-  move(houseLeg('outside', ccy, new Big(amount).neg()), wallet('a', ccy, new Big(amount)));
+  move(
+    leg('outside', 'a', ccy, new Big(amount).neg()),
+    leg('available', 'a', ccy, new Big(amount)),
+  );
 const available = (ccy: string) => balanceOf(store, 'a', ccy, 'available').toFixed();
 
 describe('the ledger of the sandbox', () => {
   test('moves money between the available and the reserved balance', async () => {
     await fund('BTC', '0.3');
-    await move(wallet('a', 'BTC', new Big('-0.1')), reserved('a', 'BTC', new Big('0.1')));
+    await move(
+      leg('available', 'a', 'BTC', new Big('-0.1')),
+      leg('reserved', 'a', 'BTC', new Big('0.1')),
+    );
     const balances = [
       balanceOf(store, 'a', 'BTC', 'available'),
       balanceOf(store, 'a', 'BTC', 'reserved'),
@@ -61,7 +65,10 @@ describe('the ledger of the sandbox', () => {
 
   test('refuses a movement that does not sum to zero in each currency', async () => {
     await fund('BTC', '1');
-    const crooked = move(wallet('a', 'BTC', new Big(-1)), wallet('a', 'USD', new Big(1)));
+    const crooked = move(
+      leg('available', 'a', 'BTC', new Big(-1)),
+      leg('available', 'a', 'USD', new Big(1)),
+    );
     await expect(crooked).rejects.toThrow('does not balance');
     expect(available('BTC')).toBe('1');
   });
@@ -69,20 +76,23 @@ describe('the ledger of the sandbox', () => {
   test('refuses to take a wallet below zero and records no part of the movement', async () => {
     await fund('USD', '5');
     const overdraw = move(
-      houseLeg('outside', 'USD', new Big('5.01')),
-      wallet('a', 'USD', new Big('-5.01')),
+      leg('outside', 'a', 'USD', new Big('5.01')),
+      leg('available', 'a', 'USD', new Big('-5.01')),
     );
     await expect(overdraw).rejects.toThrow(InsufficientFunds);
     expect(available('USD')).toBe('5');
   });
 
   test('accepts a movement of zero', async () => {
-    await move(wallet('a', 'BTC', new Big(0)));
+    await move(leg('available', 'a', 'BTC', new Big(0)));
     expect(available('BTC')).toBe('0');
   });
 
   test('records each step of a transaction only once', async () => {
-    const legs = [houseLeg('outside', 'BTC', new Big(-1)), wallet('a', 'BTC', new Big(1))];
+    const legs = [
+      leg('outside', 'a', 'BTC', new Big(-1)),
+      leg('available', 'a', 'BTC', new Big(1)),
+    ];
     const once = () => store.write(() => post(ctx, { subject: 'once', step: 'settle', legs }));
     await once();
     await expect(once()).rejects.toThrow('UNIQUE');
@@ -115,7 +125,10 @@ describe('the ledger of the sandbox', () => {
         let expected = before;
         for (const sats of steps) {
           const amount = new Big(sats).times('1e-8');
-          const moved = move(houseLeg('outside', 'BTC', amount.neg()), wallet('a', 'BTC', amount));
+          const moved = move(
+            leg('outside', 'a', 'BTC', amount.neg()),
+            leg('available', 'a', 'BTC', amount),
+          );
           if (expected + sats < 0) {
             await expect(moved).rejects.toThrow(InsufficientFunds);
           } else {

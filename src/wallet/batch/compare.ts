@@ -80,14 +80,19 @@ export function compareRuns(
   options: CompareOptions,
 ): Comparison {
   const own = new Set(rows.map(({ ref }) => ref));
-  const runs = earlier.flatMap(({ run, rows: paid }) => {
-    const others = paid.filter(({ ref }) => !own.has(ref));
-    return others.length === 0 ? [] : { run, rows: others };
+  const runs = earlier
+    .map(({ run, rows: paid }) => ({ run, rows: paid.filter(({ ref }) => !own.has(ref)) }))
+    .filter(({ rows: paid }) => paid.length > 0);
+  const present = new Set(rows.flatMap(keysOf));
+  const isHere = (row: PaidRow): boolean => keysOf(row).some((key) => present.has(key));
+  const last = runs.find(({ rows: paid }) => {
+    const payees = payeesOf(paid);
+    const here = payees.filter(isHere).length;
+    return here > 0 && here * 2 >= payees.length;
   });
-  const last = lastRun(rows, runs);
-  const left = missing(rows, last);
+  const missing = payeesOf(last?.rows ?? []).filter((row) => !isHere(row));
   const toPay = rows.filter(({ standing }) => standing !== 'settled');
-  const known = { ...knownPayees(runs), left, hasLast: last !== undefined };
+  const known = { earlier: latestRows(runs), missing, hasLast: last !== undefined };
   const changes = toPay.flatMap((row) => changesOf(row, known, options.factor));
   return {
     last,
@@ -96,9 +101,10 @@ export function compareRuns(
       ...[...rows.flatMap(unresolved), ...within(rows), ...onceNew(changes)].toSorted(
         (a, b) => (a.line ?? 0) - (b.line ?? 0),
       ),
-      ...left.map((row) =>
-        remark('payee-missing', { ...row, line: null }, { before: amountOf(row) }),
-      ),
+      ...missing.map((row) => ({
+        ...remark('payee-missing', row, { before: amountOf(row) }),
+        line: null,
+      })),
     ],
   };
 }
@@ -119,23 +125,15 @@ function again(
     return payee && `${payee} ${row.ccy} ${row.amount}`;
   };
   for (const { run, rows: paid } of runs) {
+    const known = new Set(paid.flatMap((row) => asPaid(row) ?? []));
+    const same = rows.filter((row) => known.has(asPaid(row) ?? '')).length;
+    if (same < 2 || same < rows.length * 0.9) continue;
     const { startedAt, name: before } = readRunName(run);
     const isRecent = startedAt > now - dayMs;
-    const known = new Set(paid.map(asPaid));
-    const same = rows.filter((row) => known.has(asPaid(row)) && asPaid(row) !== undefined).length;
-    if (same < 2 || same < rows.length * 0.9) continue;
     if (name !== '' && name !== before && !isRecent) return [];
-    const text = `${same} of ${counted(rows.length, 'row')}`;
-    return [
-      {
-        kind: 'run-again',
-        line: null,
-        payee: text,
-        before: null,
-        now: null,
-        note: isRecent ? 'the run of today' : `the run of ${dayAndMonth(startedAt, now)}`,
-      },
-    ];
+    const payee = `${same} of ${counted(rows.length, 'row')}`;
+    const note = `the run of ${isRecent ? 'today' : dayAndMonth(startedAt, now)}`;
+    return [{ kind: 'run-again', line: null, payee, before: null, now: null, note }];
   }
   return [];
 }
@@ -147,12 +145,9 @@ const unresolved = (row: Row): BatchRemark[] =>
 /** Keeps one remark for a new payee with several rows, on the first row of the payee. */
 function onceNew(remarks: readonly BatchRemark[]): BatchRemark[] {
   const seen = new Set<string>();
-  return remarks.filter(({ kind, payee }) => {
-    if (kind !== 'new-payee') return true;
-    const isFirst = !seen.has(payee);
-    seen.add(payee);
-    return isFirst;
-  });
+  return remarks.filter(
+    ({ kind, payee }) => kind !== 'new-payee' || seen.size < seen.add(payee).size,
+  );
 }
 
 /**
@@ -162,122 +157,103 @@ function onceNew(remarks: readonly BatchRemark[]): BatchRemark[] {
 const keysOf = (row: PaidRow): string[] =>
   [payeeKey(row), accountKey(row)].flatMap((key) => key ?? []);
 
-function lastRun(rows: readonly Row[], runs: readonly PastRun[]): PastRun | undefined {
-  const present = new Set(rows.flatMap(keysOf));
-  return runs.find((run) => {
-    const payees = new Map(run.rows.map((row) => [payeeKey(row), row]));
-    const here = [...payees.values()].filter((row) => keysOf(row).some((key) => present.has(key)));
-    return here.length > 0 && here.length * 2 >= payees.size;
-  });
-}
+/** The last row of each payee. */
+const payeesOf = (rows: readonly PaidRow[]): PaidRow[] => [
+  ...new Map(rows.map((row) => [payeeKey(row), row])).values(),
+];
 
-interface KnownPayees {
-  /** The rows of each payee in the latest run that paid the payee. */
-  readonly byPayee: ReadonlyMap<string, readonly PaidRow[]>;
-  readonly byAccount: ReadonlyMap<string, readonly PaidRow[]>;
-}
-
-function knownPayees(runs: readonly PastRun[]): KnownPayees {
-  return { byPayee: latestBy(runs, payeeKey), byAccount: latestBy(runs, accountKey) };
-}
-
-function latestBy(
-  runs: readonly PastRun[],
-  keyOf: (row: PaidRow) => string | undefined,
-): Map<string, PaidRow[]> {
+/** The rows of each payee, and of each account, in the latest run that paid them. */
+function latestRows(runs: readonly PastRun[]): ReadonlyMap<string, readonly PaidRow[]> {
   const latest = new Map<string, PaidRow[]>();
   for (const { rows } of runs)
-    for (const [key, same] of grouped(rows, keyOf)) if (!latest.has(key)) latest.set(key, same);
+    for (const keyOf of [payeeKey, accountKey])
+      for (const [key, same] of grouped(rows, keyOf)) if (!latest.has(key)) latest.set(key, same);
   return latest;
 }
 
 const remark = (
   kind: RemarkKind,
-  row: Omit<PaidRow, 'line'> & Pick<BatchRemark, 'line'>,
+  row: PaidRow,
   change: Partial<Pick<BatchRemark, 'before' | 'now' | 'note'>> = {},
 ): BatchRemark => ({
   kind,
   line: row.line,
-  payee: payeeName({ ...row, line: 0 }),
+  payee: payeeName(row),
   before: null,
   now: null,
   note: null,
   ...change,
 });
 
-interface Known extends KnownPayees {
+interface Known {
+  /** The earlier rows by the keys of their payees and accounts. */
+  readonly earlier: ReadonlyMap<string, readonly PaidRow[]>;
   /** The payees of the last run that are missing in the file. */
-  readonly left: readonly PaidRow[];
+  readonly missing: readonly PaidRow[];
   readonly hasLast: boolean;
 }
 
-function changesOf(
-  row: Row,
-  { byPayee, byAccount, left, hasLast }: Known,
-  factor: Big,
-): BatchRemark[] {
+/** The remarks about values of which a payee has a new one. */
+const valueChanges = {
+  holder: 'holder-changed',
+  country: 'country-changed',
+  from: 'wallet-changed',
+} as const;
+
+function changesOf(row: Row, { earlier, missing, hasLast }: Known, factor: Big): BatchRemark[] {
   const payee = payeeKey(row);
   if (payee === undefined) return [];
-  const earlier = byPayee.get(payee);
-  if (earlier !== undefined) {
+  const ofPayee = earlier.get(payee);
+  if (ofPayee !== undefined)
     return [
-      ...accountChange(row, earlier),
-      ...valueChange('holder-changed', row, earlier, ({ holder }) => holder),
-      ...valueChange('country-changed', row, earlier, ({ country }) => country),
-      ...valueChange('wallet-changed', row, earlier, ({ from }) => from),
-      ...amountChange(row, earlier, factor),
+      ...accountChange(row, ofPayee),
+      ...(['holder', 'country', 'from'] as const).flatMap((part) =>
+        valueChange(row, ofPayee, part),
+      ),
+      ...amountChange(row, ofPayee, factor),
     ];
-  }
-  const others = byAccount.get(accountKey(row) ?? '');
-  if (others === undefined) {
-    const alike = lookAlike(row, left);
-    return alike ?? (hasLast ? [remark('new-payee', row)] : []);
-  }
-  const [{ name = null } = {}] = others;
-  const renamed =
-    name === null || row.name === null
-      ? []
-      : [
-          remark('name-changed', row, {
-            before: name,
-            now: row.name,
-            note: resembles(row.name, name) ? difference(name, row.name) : null,
-          }),
-        ];
-  return [...renamed, ...amountChange(row, others, factor)];
+  const ofAccount = earlier.get(accountKey(row) ?? '');
+  if (ofAccount === undefined)
+    return lookAlike(row, missing) ?? (hasLast ? [remark('new-payee', row)] : []);
+  const [{ name: before = null } = {}] = ofAccount;
+  const { name: now } = row;
+  const isRenamed = before !== null && now !== null;
+  const note = isRenamed && resembles(now, before) ? difference(before, now) : null;
+  return [
+    ...(isRenamed ? [remark('name-changed', row, { before, now, note })] : []),
+    ...amountChange(row, ofAccount, factor),
+  ];
 }
 
 /** Reports a value that no earlier row of the payee has. */
 function valueChange(
-  kind: RemarkKind,
   row: Row,
   earlier: readonly PaidRow[],
-  valueOf: (row: PaidRow) => string | null,
+  part: keyof typeof valueChanges,
 ): BatchRemark[] {
-  const values = earlier.flatMap((each) => valueOf(each) ?? []);
-  const value = valueOf(row);
-  const isKnown = values.some((each) => folded(each) === folded(value ?? ''));
+  const values = earlier.flatMap((each) => each[part] ?? []);
+  const now = row[part];
   const [before] = values;
-  return value === null || before === undefined || isKnown
+  return now === null || before === undefined || values.some((each) => folded(each) === folded(now))
     ? []
-    : [remark(kind, row, { before, now: value })];
+    : [remark(valueChanges[part], row, { before, now })];
 }
 
 /**
  * Reports a new name that resembles the name of a missing payee, or mixes Latin letters with
  * letters of other scripts that look alike.
  */
-function lookAlike(row: Row, left: readonly PaidRow[]): BatchRemark[] | undefined {
+function lookAlike(row: Row, missing: readonly PaidRow[]): BatchRemark[] | undefined {
   const { name } = row;
   if (name === null) return undefined;
-  const twin = left.find((each) => each.name !== null && resembles(name, each.name));
+  const twin = missing.find((each) => each.name !== null && resembles(name, each.name));
   if (twin?.name != null) {
     const note = `resembles ${twin.name}: ${difference(twin.name, name)}`;
     return [remark('look-alike', row, { before: place(twin), now: place(row), note })];
   }
   const foreign = [...name].find((letter) => latin.has(letter.toLowerCase()));
   if (foreign === undefined || !/\p{Script=Latin}/u.test(name)) return undefined;
-  const note = `${quoted(foreign)} looks like "${latin.get(foreign.toLowerCase()) ?? ''}"`;
+  const note = `${quoted(foreign)} looks like "${latin.get(foreign.toLowerCase())}"`;
   return [remark('look-alike', row, { note })];
 }
 
@@ -322,16 +298,18 @@ function accountChange(row: Row, earlier: readonly PaidRow[]): BatchRemark[] {
   const unknown = row.keys.filter((key) => earlier.every(({ keys }) => !keys.includes(key)));
   if (first === undefined || unknown.length === 0) return [];
   const same = earlier.find(({ account }) => account === row.account);
-  if (same !== undefined && same.institution === row.institution)
-    return [remark('account-changed', row, { before: same.account, now: unknown.join(' ') })];
-  if (same !== undefined)
-    return [remark('institution-changed', row, { before: bank(same), now: bank(row) })];
-  const isSameBank = first.institution === row.institution;
-  const change = isSameBank
-    ? { before: first.account, now: row.account }
-    : { before: place(first), now: place(row) };
-  return [remark('account-changed', row, change)];
+  if (same === undefined) {
+    const words = first.institution === row.institution ? accountOf : place;
+    return [remark('account-changed', row, { before: words(first), now: words(row) })];
+  }
+  return [
+    same.institution === row.institution
+      ? remark('account-changed', row, { before: same.account, now: unknown.join(' ') })
+      : remark('institution-changed', row, { before: bank(same), now: bank(row) }),
+  ];
 }
+
+const accountOf = ({ account }: PaidRow): string => account;
 
 const bank = ({ institution, institutionName }: PaidRow): string =>
   institutionName === null || institution === null
@@ -352,14 +330,14 @@ function amountChange(row: Row, earlier: readonly PaidRow[], factor: Big): Batch
   const [closest] = inCcy.toSorted((a, b) => ratio(row, a).cmp(ratio(row, b)));
   const before = closest ?? among[0];
   if (before === undefined) return [];
-  const change = { before: amountOf(before), now: amountOf(row) };
-  if (closest === undefined)
-    return [remark('amount-changed', row, { ...change, note: 'in another currency' })];
-  if (ratio(row, closest).lte(factor)) return [];
-  const isMore = new Big(row.amount).gt(closest.amount);
-  return [
-    remark('amount-changed', row, { ...change, note: timesText(ratio(row, closest), isMore) }),
-  ];
+  const times = closest && ratio(row, closest);
+  if (times?.lte(factor) === true) return [];
+  const note =
+    times === undefined
+      ? 'in another currency'
+      : `${times.round(times.lt(10) ? 1 : 0).toFixed()} times ` +
+        (new Big(row.amount).gt(before.amount) ? 'as much' : 'less');
+  return [remark('amount-changed', row, { before: amountOf(before), now: amountOf(row), note })];
 }
 
 const amountOf = ({ ccy, amount }: PaidRow): string => formatAmount(money(ccy, amount));
@@ -371,33 +349,26 @@ function ratio({ amount: one }: PaidRow, { amount: other }: PaidRow): Big {
   return a.gt(b) ? a.div(b) : b.div(a);
 }
 
-const timesText = (times: Big, isMore: boolean): string =>
-  `${times.round(times.lt(10) ? 1 : 0).toFixed()} times ${isMore ? 'as much' : 'less'}`;
-
 /**
  * Reports rows of the file that differ only in their references, and accounts that occur under two
  * names.
  */
 function within(rows: readonly Row[]): BatchRemark[] {
   const firstOf = new Map<string, Row>();
-  const namedFirst = new Map<string, Row>();
+  /** The first row with a key, if it is another row, and this run pays one of both. */
+  const earlierWith = (key: string, row: Row): Row | undefined => {
+    const first = firstOf.get(key);
+    if (first === undefined) firstOf.set(key, row);
+    return row.standing === 'settled' && first?.standing === 'settled' ? undefined : first;
+  };
   return rows.flatMap((row) => {
     const account = accountKey(row);
     if (account === undefined) return [];
-    const twin = firstOf.get(row.content);
-    const named = namedFirst.get(account);
-    if (twin === undefined) firstOf.set(row.content, row);
-    if (named === undefined && row.name !== null) namedFirst.set(account, row);
-    const isNew = (other: Row): boolean =>
-      row.standing !== 'settled' || other.standing !== 'settled';
+    const twin = earlierWith(row.content, row);
+    const named = row.name === null ? undefined : earlierWith(account, row);
     return [
-      ...(twin !== undefined && isNew(twin) ? [twice(row, twin)] : []),
-      ...(named !== undefined &&
-      isNew(named) &&
-      row.name !== null &&
-      payeeKey(named) !== payeeKey(row)
-        ? [twoNames(row, named)]
-        : []),
+      ...(twin === undefined ? [] : [twice(row, twin)]),
+      ...(named === undefined || payeeKey(named) === payeeKey(row) ? [] : [twoNames(row, named)]),
     ];
   });
 }
@@ -411,12 +382,3 @@ const twice = (row: Row, { line, ref }: Row): BatchRemark =>
 
 const twoNames = (row: Row, { line, name }: Row): BatchRemark =>
   remark('two-names', row, { before: `${name ?? ''} on line ${line}`, now: place(row) });
-
-/** The payees of the last run that the file lacks. */
-function missing(rows: readonly Row[], last: PastRun | undefined): PaidRow[] {
-  const present = new Set(rows.flatMap(keysOf));
-  const payees = new Map((last?.rows ?? []).map((row) => [payeeKey(row), row]));
-  return [...payees].flatMap(([key, row]) =>
-    key === undefined || keysOf(row).some((each) => present.has(each)) ? [] : row,
-  );
-}

@@ -3,9 +3,10 @@
 import type Big from 'big.js';
 import { formatAmount, formatSats, money, parseAmount } from '../../formats/amount.js';
 import { counted, ownReference, shortId, shortened } from '../../formats/text.js';
-import { detailLines, heading, type CardDetail, progressBar } from './card.js';
+import { detailLines, heading, optionalDetail, progressBar, type CardDetail } from './card.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
+import { namesOf } from '../rows/list.js';
 import { createTable } from '../rows/table.js';
 import {
   type Column,
@@ -164,53 +165,46 @@ const remarkWords = {
 } as const;
 
 const changeOf = ({ before, now, note }: BatchRemark): string =>
-  [[before, now].filter((part) => part !== null).join(' -> '), note ?? '']
-    .filter((part) => part !== '')
-    .join(', ');
+  [[before, now].filter((part) => part !== null).join(' -> '), note].filter(Boolean).join(', ');
 
 /**
  * Describes a difference from an earlier run, such as `Bob Tran: account changed, 0123456789 ->
- * 9876543210`.
+ * 9876543210`, or `60 of 60 rows have payee and amount of the run of 24 Oct`.
  */
 export const remarkText = (remark: BatchRemark, lineWord: 'Line' | 'line' = 'Line'): string => {
-  if (remark.kind === 'run-again') return again(remark);
-  return [
-    remark.line === null ? '' : `${lineWord} ${remark.line}: `,
-    `${remark.payee}: ${remarkWords[remark.kind]}`,
-    changeOf(remark) === '' ? '' : `, ${changeOf(remark)}`,
-  ].join('');
+  const { kind, line, payee } = remark;
+  const change = changeOf(remark);
+  if (kind === 'run-again') return `${payee} ${remarkWords[kind]} ${change}`;
+  const place = line === null ? '' : `${lineWord} ${line}: `;
+  return `${place}${payee}: ${remarkWords[kind]}${change && `, ${change}`}`;
 };
 
-/** Such as `60 of 60 rows have payee and amount of the run of 24 Oct`. */
-const again = ({ payee, kind, note }: BatchRemark): string =>
-  `${payee} ${remarkWords[kind]} ${note ?? ''}`;
-
-const remarkDetail = (remark: BatchRemark): CardDetail => ({
-  label:
-    remark.kind === 'run-again'
-      ? remark.payee
-      : remark.line === null
-        ? shortened(remark.payee)
-        : `line ${remark.line}  ${shortened(remark.payee)}`,
-  value: remarkWords[remark.kind],
-  note: changeOf(remark),
-});
+const remarkDetail = (remark: BatchRemark): CardDetail => {
+  const { kind, line, payee } = remark;
+  const short = kind === 'run-again' ? payee : shortened(payee);
+  return {
+    label: line === null ? short : `line ${line}  ${short}`,
+    value: remarkWords[kind],
+    note: changeOf(remark),
+  };
+};
 
 const mostRemarks = 50;
 
 /** Draws the remarks about the rows as one block of lines above the question. */
 function remarkLines(remarks: readonly BatchRemark[], canvas: Canvas): string[] {
   if (remarks.length === 0) return [];
-  const shown = remarks.slice(0, mostRemarks);
-  const more = remarks.length - shown.length;
   const { style } = canvas;
   return [
     `  ${style.bold(style.yellow('Check these first'))}`,
-    ...detailLines(shown.map(remarkDetail), canvas),
-    ...(more > 0 ? [`  ${style.dim(`and ${more} more: --dry-run --json lists them all`)}`] : []),
+    ...detailLines(remarks.slice(0, mostRemarks).map(remarkDetail), canvas),
+    ...moreLines(remarks.length - mostRemarks, ': --dry-run --json lists them all', canvas),
     '',
   ];
 }
+
+const moreLines = (more: number, text: string, { style }: Canvas): string[] =>
+  more > 0 ? [`  ${style.dim(`and ${more} more${text}`)}`] : [];
 
 const costDetail = ({ ccy, total, fees, most }: BatchCost): CardDetail => ({
   label: 'You pay',
@@ -218,11 +212,6 @@ const costDetail = ({ ccy, total, fees, most }: BatchCost): CardDetail => ({
   note:
     `including fees of about ${formatAmount(money(ccy, fees))}; ` +
     `at most ${formatAmount(money(ccy, most))}`,
-});
-
-const refusedDetail = ({ line, message }: BatchLine): CardDetail => ({
-  label: `Line ${line}`,
-  value: message ?? '',
 });
 
 function sumDetail(
@@ -261,31 +250,24 @@ export function batchCard(
   const { file, notBegun, paidBefore, totals, cost, lastRun, remarks, earlier } = summary;
   const since =
     lastRun === null ? '' : ` · last run ${dayOf(lastRun.at)}, ${counted(lastRun.rows, 'row')}`;
-  const before =
-    paidBefore === 0
-      ? []
-      : [
-          {
-            label: 'Before',
-            value: `${counted(paidBefore, 'row')} paid, in flight or unknown`,
-            note: daysOf(earlier),
-          },
-        ];
-  const drawn =
-    rows === undefined || rows.length === 0
-      ? undefined
-      : createTable(screenColumns, { ...canvas, gap: 3 })(rows);
+  const days = [...new Set(earlier.map(({ at }) => dayOf(at)))].toSorted();
+  const before = {
+    label: 'Before',
+    value: `${counted(paidBefore, 'row')} paid, in flight or unknown`,
+    note: days.join(', '),
+  };
+  const table = rows?.length ? createTable(screenColumns, { ...canvas, gap: 3 })(rows) : undefined;
   return [
     ...heading(`${sanitize(file)} · ${counted(notBegun, 'row')} to pay${since}`, canvas),
     ...short.map((text) => `  ${canvas.style.red(text)}`),
-    ...(drawn === undefined ? [] : [...drawn.head, ...drawn.rows.flat(), '']),
+    ...(table === undefined ? [] : [...table.head, ...table.rows.flat(), '']),
     ...remarkLines(remarks, canvas),
     ...detailLines(
       [
-        ...before,
+        ...(paidBefore === 0 ? [] : [before]),
         ...totals.map((total) => sumDetail(total, lastRun)),
         ...(cost ?? []).map(costDetail),
-        ...refused.map(refusedDetail),
+        ...refused.map(({ line, message }) => ({ label: `Line ${line}`, value: message ?? '' })),
       ],
       canvas,
     ),
@@ -293,10 +275,6 @@ export function batchCard(
 }
 
 const dayOf = (at: number): string => dateTime(at).slice(0, 10);
-
-/** Lists the days on which earlier runs paid the rows. */
-const daysOf = (rows: BatchSummary['earlier']): string =>
-  [...new Set(rows.map(({ at }) => dayOf(at)))].toSorted().join(', ');
 
 const costText = ({ cost, from }: BatchLine): string =>
   cost === null ? '' : formatAmount(money(from, cost));
@@ -440,12 +418,9 @@ function leftText({ done, rows, skipped, elapsedMs }: BatchProgress): string {
  * c1d2e3f4-…`.
  */
 export function rowLine(row: BatchLine, done: number, rows: number): string {
-  const paid =
-    row.paid === null || row.paidCcy === null ? '' : formatAmount(money(row.paidCcy, row.paid));
-  const parts = [row.outcome, row.ref, paid, row.txnId ?? '', row.message ?? ''].filter(
-    (part) => part !== '',
-  );
-  return `${done}/${rows}  ${parts.join('  ')}`;
+  const { outcome, ref, paid, paidCcy, txnId, message } = row;
+  const sum = paid && paidCcy && formatAmount(money(paidCcy, paid));
+  return `${done}/${rows}  ${[outcome, ref, sum, txnId, message].filter(Boolean).join('  ')}`;
 }
 
 /** The columns of the result file that precede the columns of the batch file. */
@@ -453,30 +428,6 @@ export const resultFields: readonly string[] = (
   'line ref to amount outcome before txnId txnState paid paidCcy error message at payee settled ' +
   'fiatRate fiatValue fiat'
 ).split(' ');
-
-const lineFields = fieldsOf<BatchLine>()([
-  'line',
-  'ref',
-  'payee',
-  'bank',
-  'to',
-  'amount',
-  'from',
-  'method',
-  'cost',
-  'fees',
-  'outcome',
-  'before',
-  'txnId',
-  'txnState',
-  'paid',
-  'paidCcy',
-  'error',
-  'message',
-  'next',
-  'at',
-  'settled',
-]);
 
 const summaryFields = fieldsOf<BatchSummary>()([
   'file',
@@ -500,7 +451,9 @@ const summaryFields = fieldsOf<BatchSummary>()([
 ]);
 
 /** The names that `--fields` accepts: the fields of the summary and, for jsonl, of a row. */
-export const batchFields: readonly string[] = [...new Set([...summaryFields, ...lineFields])];
+export const batchFields: readonly string[] = [
+  ...new Set([...summaryFields, ...namesOf(undefined, batchStatusList)]),
+];
 
 /** The maximum number of failed rows on the screen. The result file contains every failed row. */
 export const shownFailures = 10;
@@ -527,7 +480,6 @@ function summaryLines(
   canvas: Canvas,
 ): string[] {
   const { rows, paid, paidBefore, inFlight, unknown, failed, notBegun, spent, result } = summary;
-  const { style } = canvas;
   const counts: [count: number, text: string][] = [
     [inFlight, 'in flight'],
     [unknown, 'not known yet'],
@@ -535,21 +487,18 @@ function summaryLines(
     [notBegun, 'not started'],
   ];
   const others = counts.filter(([count]) => count > 0).map(([count, text]) => `${count} ${text}`);
-  const before =
-    paidBefore === 0
-      ? ''
-      : ` (${paidBefore === paid + inFlight ? 'all' : paidBefore} by an earlier run)`;
-  const more = failed + unknown - failures.length;
+  const isOfBefore = paidBefore > 0 && paidBefore === paid + inFlight;
+  const before = paidBefore > 0 ? ` (${isOfBefore ? 'all' : paidBefore} by an earlier run)` : '';
   return [
     ...heading([`${paid} of ${counted(rows, 'row')} paid`, ...others].join(' · ') + before, canvas),
     ...detailLines(
       [
         ...spent.map(({ ccy, amount }) => ({
-          label: paidBefore > 0 && paidBefore === paid + inFlight ? 'Spent before' : 'Spent',
+          label: isOfBefore ? 'Spent before' : 'Spent',
           value: formatAmount(money(ccy, amount)),
           note: paidBefore > 0 ? 'in all runs, fees included' : 'fees included',
         })),
-        ...(result === null ? [] : [{ label: 'Result', value: result, whole: true }]),
+        ...optionalDetail('Result', result, true),
         ...failures.map(({ line, ref, message }) => ({
           label: `✗ Line ${line}`,
           value: `${ref}: ${message ?? ''}`,
@@ -557,6 +506,6 @@ function summaryLines(
       ],
       canvas,
     ),
-    ...(more > 0 ? [`  ${style.dim(`and ${more} more`)}`] : []),
+    ...moreLines(failed + unknown - failures.length, '', canvas),
   ];
 }

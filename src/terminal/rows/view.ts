@@ -192,6 +192,15 @@ export const fieldColumns = <T extends object>(
 ): Column<T>[] =>
   names.map((name) => ({ name, title: name, value: (row) => cellOf(valueOf(row, name, columns)) }));
 
+/** The columns of a list that shows all fields to machines, and other columns to people. */
+export const columnsApart = <T extends object>(
+  fields: readonly string[],
+  screen: readonly Column<T>[],
+): Column<T>[] => [
+  ...fieldColumns<T>(fields).map((each): Column<T> => ({ ...each, only: 'rows' })),
+  ...screen.map((each): Column<T> => ({ ...each, only: 'screen' })),
+];
+
 /** Lists the fields of a row. The compiler reports a field that the list lacks. */
 export const fieldsOf =
   <Row>() =>

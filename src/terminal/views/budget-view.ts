@@ -1,7 +1,7 @@
 // Shows budgets: a list with what is used today, and the card of one budget with its changes.
 import { amountWithSats, formatAmount, money, type Money } from '../../formats/amount.js';
 import { detailLines, optionalDetail, type CardDetail } from '../cards/card.js';
-import { type Column, fieldColumns, type ListView, type RecordView } from '../rows/view.js';
+import { columnsApart, type ListView, type RecordView } from '../rows/view.js';
 import { dateTime, relativeTime } from '../time.js';
 
 export interface BudgetView {
@@ -48,35 +48,27 @@ const figures = (amounts: readonly Money[], spent: readonly Money[]): string =>
   amounts.map((each) => `${formatAmount(usedOf(each, spent))} of ${formatAmount(each)}`).join(', ');
 
 export const budgetTable = (now: number): ListView<BudgetView> => ({
-  columns: [
-    ...fieldColumns<BudgetView>(fields).map((each): Column<BudgetView> => ({
-      ...each,
-      only: 'rows',
-    })),
-    { name: 'name', title: 'Budget', only: 'screen' },
-    { name: 'state', title: 'State', only: 'screen' },
+  columns: columnsApart<BudgetView>(fields, [
+    { name: 'name', title: 'Budget' },
+    { name: 'state', title: 'State' },
     {
       name: 'today',
       title: 'Used in 24 h',
       value: ({ perDay, spentToday }) => figures(perDay, spentToday),
-      only: 'screen',
     },
     {
       name: 'ever',
       title: 'Used in total',
       value: ({ total, spentTotal }) => figures(total, spentTotal),
-      only: 'screen',
       priority: 1,
     },
     {
       name: 'expires',
       title: 'Expires',
       value: ({ expiresAt }) => (expiresAt === null ? '' : relativeTime(expiresAt, now)),
-      only: 'screen',
       priority: 2,
     },
-  ],
-  fields,
+  ]),
   quiet: ({ name }) => name,
   empty: 'No budgets. Add a budget',
   next: { command: 'budget add agent --per-day 100000sat' },

@@ -3,7 +3,7 @@
 import { formatAmounts, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/calendar.js';
 import { detailLines, optionalDetail } from '../cards/card.js';
-import { type Column, fieldColumns, type ListView, type RecordView } from '../rows/view.js';
+import { columnsApart, type ListView, type RecordView } from '../rows/view.js';
 import { sanitize } from '../sanitize.js';
 import { relativeTime, shortTime } from '../time.js';
 
@@ -47,41 +47,24 @@ const whatText = ({ what, why }: ProposalView): string => {
 };
 
 export const proposalList = (now: number): ListView<ProposalView> => ({
-  columns: [
-    ...fieldColumns<ProposalView>(fields).map((each): Column<ProposalView> => ({
-      ...each,
-      only: 'rows',
-    })),
-    {
-      name: 'writtenAt',
-      title: 'Age',
-      value: ({ writtenAt }) => shortTime(writtenAt, now),
-      only: 'screen',
-    },
-    { name: 'state', title: 'State', only: 'screen' },
-    {
-      name: 'what',
-      title: 'What',
-      value: (view) => sanitize(whatText(view)),
-      only: 'screen',
-      shrinks: true,
-    },
+  columns: columnsApart<ProposalView>(fields, [
+    { name: 'writtenAt', title: 'Age', value: ({ writtenAt }) => shortTime(writtenAt, now) },
+    { name: 'state', title: 'State' },
+    { name: 'what', title: 'What', value: (view) => sanitize(whatText(view)), shrinks: true },
     {
       name: 'maxTotal',
       title: 'At most',
       value: ({ maxTotal }) => formatAmounts(maxTotal),
-      only: 'screen',
       priority: 1,
     },
     {
       name: 'remarks',
       title: 'Remarks',
       value: ({ remarks }) => remarks.join(', '),
-      only: 'screen',
       priority: 2,
     },
-    { name: 'id', title: 'ID', value: ({ id }) => id.slice(0, 8), only: 'screen' },
-  ],
+    { name: 'id', title: 'ID', value: ({ id }) => id.slice(0, 8) },
+  ]),
   quiet: ({ id }) => id,
   empty: 'No proposals.',
 });

@@ -130,12 +130,12 @@ export async function payBatch(
       ...before,
       ...tally.results,
       paidBefore: tally.before,
-      spent: [...tally.spent].map(([ccy, amount]) => ({ ccy, amount })),
+      spent: tally.spent.map(({ ccy, value }) => ({ ccy, amount: value })),
       notBegun: rows.length - doneRows(tally),
       result: path,
     };
     const failure =
-      faultFailure(fault, tally, rows.length) ??
+      (fault === undefined ? undefined : faultFailure(fault, tally, rows.length)) ??
       failureOf(tally, rows.length, complete, drain.stop.aborted) ??
       lost;
     if (lost !== undefined && failure !== lost) out.warn(lost.message);

@@ -3,7 +3,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Transaction } from '../../api/types.js';
-import Big from 'big.js';
 import { formatAmounts, money, type Money, fixed } from '../../formats/amount.js';
 import { exitCodes, Failure } from '../../formats/failure.js';
 import { writeResult } from '../../store/files/outbox.js';
@@ -22,7 +21,7 @@ import {
   sendWords,
   type Proposal,
 } from '../../wallet/proposals/proposal.js';
-import { grouped, runName } from '../../wallet/batch/row.js';
+import { sumsOf, runName } from '../../wallet/batch/row.js';
 import { batchResultView, type BatchResult, runRows } from '../batch/batch-flow.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
@@ -284,7 +283,7 @@ async function payProposals(
   if (together && !globals.yes) {
     for (const { view } of found)
       out.say(`  ${view.what.join(', ')}: at most ${formatAmounts(view.maxTotal)}`);
-    const total = formatAmounts(summed(found.flatMap(({ view }) => view.maxTotal)));
+    const total = formatAmounts(sumsOf(found.flatMap(({ view }) => view.maxTotal)));
     await ask.agree(`Pay these ${found.length} proposals, at most ${total} in all?`, 'Not sent');
   }
   const agreed = together ? { ...context, globals: { ...globals, yes: true } } : context;
@@ -299,15 +298,6 @@ async function payProposals(
   }
   return { transactions };
 }
-
-/** The sum of the amounts in each currency. */
-const summed = (amounts: readonly Money[]): Money[] =>
-  [...grouped(amounts, ({ ccy }) => ccy)].map(([ccy, alike]) =>
-    money(
-      ccy,
-      alike.reduce((sum, { value }) => sum.plus(value), new Big(0)),
-    ),
-  );
 
 /** Throws Failure if a proposal must not be paid. A run of an earlier payment may continue. */
 function payableOf({ view, read }: FoundProposal, { settings }: Context): ReadProposal {

@@ -23,6 +23,7 @@ import { differentPayment } from '../payment/outcomes.js';
 import {
   readRunName,
   grouped,
+  sumsOf,
   underName,
   type PlannedRow,
   type Row,
@@ -125,8 +126,18 @@ export async function checkBatch<R extends BatchRow>(
   source: Iterable<R | Problem>,
   deps: CheckDeps<R>,
 ): Promise<BatchCheck> {
-  const { problems, columns, count, read } = await readAll(source, deps);
-  const seen: EarlierRows = { lineOfRef: new Map(), lineOfInvoice: new Map() };
+  const problems: Problem[] = [];
+  const columns = new Set<string>();
+  const read: PlannedRow[] = [];
+  let count = 0;
+  for (const row of source) {
+    count += 1;
+    const planned = isProblem(row) ? row : await orProblem(row.line, () => deps.plan(row));
+    if (!isProblem(row)) for (const name of Object.keys(row.cells)) columns.add(name);
+    if (isProblem(planned)) problems.push(planned);
+    else read.push(planned);
+  }
+  const seen: EarlierRows = new Map();
   const { found, isRepeated } = await inJournal(read, deps);
   const rows: Row[] = [];
   for (const { row, similar } of found) {
@@ -144,35 +155,19 @@ export async function checkBatch<R extends BatchRow>(
   if (problems.length === 0) problems.push(...(await problemsOfDay(totals, deps)));
   if (count === 0)
     problems.push({ line: 0, kind: 'usage', message: 'The file has no rows to pay.' });
-  const runs = rows.flatMap(({ payment }) => payment?.batch?.run ?? []).toSorted();
   return {
     count,
     rows,
     toPay,
-    run: runs.at(-1),
+    run: rows
+      .flatMap(({ payment }) => payment?.batch?.run ?? [])
+      .toSorted()
+      .at(-1),
     isRepeated,
     columns: [...columns],
     problems: problems.toSorted((a, b) => a.line - b.line),
     totals,
   };
-}
-
-async function readAll<R extends BatchRow>(
-  source: Iterable<R | Problem>,
-  { plan }: Pick<CheckDeps<R>, 'plan'>,
-) {
-  const problems: Problem[] = [];
-  const columns = new Set<string>();
-  const read: PlannedRow[] = [];
-  let count = 0;
-  for (const row of source) {
-    count += 1;
-    const planned = isProblem(row) ? row : await orProblem(row.line, () => plan(row));
-    if (!isProblem(row)) for (const name of Object.keys(row.cells)) columns.add(name);
-    if (isProblem(planned)) problems.push(planned);
-    else read.push(planned);
-  }
-  return { problems, columns, count, read };
 }
 
 interface FoundRow<R extends Row> {
@@ -197,15 +192,9 @@ export async function inJournal<R extends Row>(
   const named = found.filter(({ row }) => row.isNamed);
   const others = named.filter(({ row }) => isOfOther(row)).length;
   const isRepeated = others > 0 && others * 2 >= named.length;
-  return isRepeated && lookup.name !== ''
-    ? {
-        found: await withPayments(
-          rows.map((row) => underName(row, lookup.name)),
-          lookup,
-        ),
-        isRepeated,
-      }
-    : { found, isRepeated };
+  if (!isRepeated || lookup.name === '') return { found, isRepeated };
+  const renamed = rows.map((row) => underName(row, lookup.name));
+  return { found: await withPayments(renamed, lookup), isRepeated };
 }
 
 async function withPayments<R extends Row>(
@@ -221,37 +210,30 @@ async function withPayments<R extends Row>(
   });
 }
 
-interface EarlierRows {
-  /**
-   * The rows of the file that svcpay has already checked. The key is the reference of a row, in
-   * lower case and without blanks.
-   */
-  readonly lineOfRef: Map<string, Pick<Row, 'line' | 'ref'>>;
-  readonly lineOfInvoice: Map<string, number>;
-}
+/**
+ * The rows of the file that svcpay has already checked, by their references in lower case and
+ * without blanks, and by their invoices.
+ */
+type EarlierRows = Map<string, Pick<Row, 'line' | 'ref'>>;
 
 /** Throws Failure `usage` for a row that repeats an earlier row of the file. */
-function checkNew(
-  { line, ref, isNamed, instruction: { once } }: Row,
-  { lineOfRef, lineOfInvoice }: EarlierRows,
-): void {
-  const sameRef = lineOfRef.get(alikeRef(ref));
-  const sameInvoice = once === null ? undefined : lineOfInvoice.get(once);
+function checkNew({ line, ref, isNamed, instruction: { once } }: Row, seen: EarlierRows): void {
+  const keys = [alikeRef(ref), ...(once === null ? [] : [`the invoice ${once}`])];
+  const [sameRef, sameInvoice] = keys.map((key) => seen.get(key));
   if (sameInvoice !== undefined)
-    throw usage('to', `This invoice is already on line ${sameInvoice}.`);
-  if (sameRef !== undefined && sameRef.ref !== ref)
-    throw usage('ref', `The reference ${ref} ${alike(sameRef.ref)} on line ${sameRef.line}.`);
+    throw usage('to', `This invoice is already on line ${sameInvoice.line}.`);
   if (sameRef !== undefined) {
+    const isEqual = sameRef.ref === ref;
     throw usage(
       'ref',
-      isNamed
-        ? `The reference ${ref} is already used on line ${sameRef.line}.`
-        : `This row has the same destination and amount as line ${sameRef.line}. ` +
-            'To pay both rows, give each row a different ref.',
+      isEqual && !isNamed
+        ? `This row has the same destination and amount as line ${sameRef.line}. ` +
+            'To pay both rows, give each row a different ref.'
+        : `The reference ${ref} ${isEqual ? 'is already used' : alike(sameRef.ref)} ` +
+            `on line ${sameRef.line}.`,
     );
   }
-  lineOfRef.set(alikeRef(ref), { line, ref });
-  if (once !== null) lineOfInvoice.set(once, line);
+  for (const key of keys) seen.set(key, { line, ref });
 }
 
 const alike = (ref: string): string => `differs only in case or blanks from ${ref}`;
@@ -273,21 +255,16 @@ async function standing(
       `The reference ${row.ref} ${alike(similar.ref)}, which was paid on ` +
         `${dayAndMonth(paidAt(similar), deps.now())}.`,
     );
-  const found = row.payment === undefined ? 'to pay' : standingOf(row, row.payment, deps);
+  const found = row.payment ? standingOf(row, row.payment, deps.retry) : 'to pay';
   if (found !== 'settled') await checkPayable(row, deps);
   return found;
 }
 
 /** Throws Failure `usage` if the row's reference belongs to a different payment. */
-function standingOf(
-  { instruction, digest }: Row,
-  payment: Payment,
-  { retry }: StandingDeps,
-): RowStanding {
-  const isImported = decodeOrder(latest(payment).request).isImported === true;
+function standingOf({ instruction, digest }: Row, payment: Payment, retry: boolean): RowStanding {
   const isSame =
     payment.digest === digest ||
-    isImported ||
+    decodeOrder(latest(payment).request).isImported === true ||
     isReferenceFree(payment) ||
     paysSameInvoice(instruction, payment);
   if (!isSame) throw new CellFailure('ref', differentPayment(payment, instruction));
@@ -338,31 +315,17 @@ export const totalsOf = (rows: readonly Pick<Row, 'from' | 'ccy' | 'amount'>[]):
       : { from: first.from, ccy: first.ccy, rows: alike.length, amount };
   });
 
-/** Checks the sum of all rows against the remaining daily limit. */
+/** Checks the sum of all rows in each currency against the remaining daily limit. */
 async function problemsOfDay(
   totals: readonly BatchTotal[],
   { limits, spent }: Pick<CheckDeps, 'limits' | 'spent'>,
 ): Promise<Problem[]> {
   if (Object.keys(limits.perDay).length === 0) return [];
   const before = await spent();
-  return inEachCurrency(totals).flatMap((sum) =>
-    tooMuch(sum, { ...limits, perPayment: {} }, before),
+  const checked = sumsOf(totals.map(({ ccy, amount }) => ({ ccy, value: amount }))).map((sum) =>
+    orProblem(0, async () => checkSpend({ ...limits, perPayment: {} }, [sum], () => before)),
   );
-}
-
-function tooMuch(sum: Money, limits: Limits, spent: readonly Spend[]): Problem[] {
-  try {
-    checkSpend(limits, [sum], () => spent);
-    return [];
-  } catch (error) {
-    return [problemOf(0, error)];
-  }
-}
-
-function inEachCurrency(totals: readonly BatchTotal[]): Money[] {
-  const sums = new Map<string, Big>();
-  for (const { ccy, amount } of totals) sums.set(ccy, (sums.get(ccy) ?? new Big(0)).plus(amount));
-  return [...sums].map(([ccy, value]) => ({ ccy, value }));
+  return (await Promise.all(checked)).flatMap((problem) => problem ?? []);
 }
 
 /** Describes each wallet whose balance does not cover the known amounts of the rows. */
@@ -377,10 +340,12 @@ export function shortOf(
       totals.find((total) => total.from === ccy && total.ccy === ccy)?.amount ?? new Big(0);
     if (have === undefined) return [`You have no ${ccy} wallet.`];
     if (have.value.gt(0) && have.value.gte(value)) return [];
-    const taken = value.eq(0) ? 'money' : `${formatAmount({ ccy, value })} and fees`;
-    return [`The batch takes ${taken} from the ${ccy} wallet, but you have ${formatAmount(have)}.`];
+    return [shortText(value.eq(0) ? 'money' : `${formatAmount({ ccy, value })} and fees`, have)];
   });
 }
+
+const shortText = (taken: string, have: Money): string =>
+  `The batch takes ${taken} from the ${have.ccy} wallet, but you have ${formatAmount(have)}.`;
 
 /** The approximate debit of one wallet. */
 export interface Cost {
@@ -462,11 +427,10 @@ function costOf(row: Row, like: Row, { total, serviceFee, networkFee }: QuotedCo
 const margin = '0.02';
 
 function costsOf(rows: readonly Row[]): Cost[] {
-  const wallets = grouped(rows, ({ cost }) => cost?.total.ccy);
-  return [...wallets].map(([ccy, alike]) => {
-    const sum = (part: keyof RowCost): Big =>
-      alike.reduce((all, { cost }) => all.plus(cost?.[part].value ?? 0), new Big(0));
-    const [total, fees] = [sum('total'), sum('fees')];
+  const costs = rows.flatMap(({ cost }) => cost ?? []);
+  const allFees = sumsOf(costs.map((cost) => cost.fees));
+  return sumsOf(costs.map((cost) => cost.total)).map(({ ccy, value: total }) => {
+    const fees = allFees.find((each) => each.ccy === ccy)?.value ?? new Big(0);
     const most = total.plus(fees).plus(total.times(margin)).round(decimalsOf(ccy), Big.roundUp);
     return { ccy, total, fees, most };
   });
@@ -483,14 +447,10 @@ export function refuseUnpayable(
   const short = costs.flatMap(({ ccy, total }) => {
     const have = available(ccy);
     if (have === undefined || have.value.gte(total)) return [];
-    return [
-      `The batch takes about ${formatAmount({ ccy, value: total })} including fees from the ` +
-        `${ccy} wallet, but you have ${formatAmount(have)}.`,
-    ];
+    return [shortText(`about ${formatAmount({ ccy, value: total })} including fees`, have)];
   });
   if (short.length > 0) throw tooPoor(short);
-  const overLimit = refused.find(({ failure }) => failure?.kind === 'limit');
-  if (overLimit !== undefined) throw refusedRow(overLimit);
+  for (const row of refused) if (row.failure?.kind === 'limit') throw refusedRow(row);
 }
 
 /** Converts the refusal of a row to the refusal of the batch. */
@@ -509,6 +469,8 @@ export const tooPoor = (short: readonly string[]): Failure =>
  */
 export class Ceiling {
   readonly #left: Map<string, Big>;
+  /** Whether a row was refused because too little was left. */
+  isExceeded = false;
 
   constructor(most: readonly Money[]) {
     this.#left = new Map(most.map(({ ccy, value }) => [ccy, value]));
@@ -517,7 +479,10 @@ export class Ceiling {
   /** Reserves a row's total within the approved total, or returns false if too little is left. */
   take({ ccy, value }: Money): boolean {
     const left = this.#left.get(ccy);
-    if (left === undefined || value.gt(left)) return false;
+    if (left === undefined || value.gt(left)) {
+      this.isExceeded = true;
+      return false;
+    }
     this.#left.set(ccy, left.minus(value));
     return true;
   }

@@ -138,7 +138,6 @@ export function rowOf(read: ReadRow): PlannedRow {
   const bank = order.kind === 'payout' ? payeeOf(order.body) : undefined;
   const name = instruction.name ?? person?.legalFullName ?? bank?.name ?? null;
   const digest = digestOf(instruction);
-  const content = JSON.stringify([digest, instruction.note ?? '', name ?? '']);
   const amount = knownAmounts(order)[0];
   return {
     ...read,
@@ -155,11 +154,14 @@ export function rowOf(read: ReadRow): PlannedRow {
     ccy: amount?.ccy ?? sourceReq.ccy,
     amount: amount === undefined ? '0' : fixed(amount.value),
     digest,
-    content: createHash('sha256').update(content).digest('base64url'),
+    content: hashOf([digest, instruction.note ?? '', name ?? '']).toString('base64url'),
     standing: 'to pay',
     state: 'not-started',
   };
 }
+
+const hashOf = (parts: readonly unknown[]): Buffer =>
+  createHash('sha256').update(JSON.stringify(parts)).digest();
 
 /** The amount that the destination itself contains, such as the amount of an invoice. */
 export const amountIn = ({ receives }: Order): string =>
@@ -186,9 +188,8 @@ export function readPaidRow(text: string): PaidRow | undefined {
 export function rowOfPayment(payment: Payment): Row | undefined {
   const paid = readPaidRow(payment.batch?.row ?? '');
   if (paid === undefined) return undefined;
-  const read = {
-    line: paid.line,
-    ref: payment.ref,
+  const row = rowOf({
+    ...paid,
     isNamed: true,
     instruction: instructionOf(payment),
     order: decodeOrder(latest(payment).request),
@@ -196,8 +197,8 @@ export function rowOfPayment(payment: Payment): Row | undefined {
     written: `${paid.amount}${paid.ccy.toLowerCase()}`,
     isSlow: false,
     cells: {},
-  };
-  return { ...rowOf(read), ...paid, payment };
+  });
+  return { ...row, ...paid, payment };
 }
 
 /**
@@ -230,10 +231,7 @@ export function derivedRef({ keys, once, amount }: Instruction, name: string): s
   if (once !== null) return invoiceReference(once);
   const asked =
     typeof amount === 'string' ? amount : [amount.ccy, fixed(amount.value), amount.side];
-  const digest = createHash('sha256')
-    .update(JSON.stringify([name, keys, asked]))
-    .digest('hex');
-  return `batch-${digest.slice(0, 32)}`;
+  return `batch-${hashOf([name, keys, asked]).toString('hex').slice(0, 32)}`;
 }
 
 /** The row under a reference that the name of its run distinguishes from the same row's last. */
@@ -363,3 +361,10 @@ export async function pastRuns(
   }
   return past;
 }
+
+/** The sum of the amounts in each currency. */
+export const sumsOf = (amounts: readonly Money[]): Money[] =>
+  [...grouped(amounts, ({ ccy }) => ccy)].map(([ccy, alike]) => ({
+    ccy,
+    value: alike.reduce((sum, { value }) => sum.plus(value), new Big(0)),
+  }));

@@ -1,6 +1,5 @@
 // Pays the checked rows of a batch, several at a time, each under its own reference. Counts the
 // outcomes, and derives the failure of the batch.
-import type { Transaction } from '../../api/types.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
 import {
   Failure,
@@ -16,8 +15,7 @@ import { methodOf } from '../instruction/instruction.js';
 import { orderOf } from '../instruction/order.js';
 import { pay } from '../payment/pay.js';
 import type { Ceiling } from './check.js';
-import { markOf, type Row, withResult, type RowState } from './row.js';
-import type Big from 'big.js';
+import { markOf, sumsOf, type Row, withResult, type RowState } from './row.js';
 import { counted, messageOf } from '../../formats/text.js';
 
 export interface BatchOptions {
@@ -73,6 +71,7 @@ export async function runBatch(
   options: BatchOptions,
   deps: BatchDeps,
 ): Promise<boolean> {
+  const { upTo } = options.consent;
   const faults: unknown[] = [];
   let [isOver, isComplete] = [false, true];
   const atOnce = options.concurrency === 1 ? 1 : options.concurrency * rowsPerRequest;
@@ -81,8 +80,10 @@ export async function runBatch(
     for (const row of left) {
       if (isOver || deps.stop.aborted) return void (isComplete = false);
       try {
-        const { row: paid, isExceeded } = await payRow(row, options, deps);
-        isOver ||= isExceeded || (paid.failure !== undefined && options.stopOnError);
+        const paid = await payRow(row, options, deps);
+        isOver ||=
+          (upTo !== 'terms' && upTo.isExceeded) ||
+          (paid.failure !== undefined && options.stopOnError);
         deps.on(paid);
       } catch (error) {
         isOver = true;
@@ -95,15 +96,9 @@ export async function runBatch(
   return isComplete;
 }
 
-interface PaidRow {
-  readonly row: Row;
-  /** Whether the row was not paid because the batch would have exceeded the approved total. */
-  readonly isExceeded: boolean;
-}
-
-async function payRow(row: Row, options: BatchOptions, deps: BatchDeps): Promise<PaidRow> {
+async function payRow(row: Row, options: BatchOptions, deps: BatchDeps): Promise<Row> {
   if (row.standing === 'settled' && row.payment !== undefined && status(row.payment) === 'paid')
-    return { row: { ...withResult(row, row.payment), before: true }, isExceeded: false };
+    return { ...withResult(row, row.payment), before: true };
   const { lines, upTo, proposal } = options.consent;
   const asking = askingCeiling(upTo);
   const isApproved = lines.has(row.line);
@@ -127,18 +122,20 @@ async function payRow(row: Row, options: BatchOptions, deps: BatchDeps): Promise
   const wait = (options.wait ?? !row.isSlow) ? options.waitTimeout : false;
   try {
     const txn = await pay(request, { wait, retry: options.retry && isApproved }, payment);
-    return { row: await paidRow(row, txn, submitted, deps), isExceeded: false };
+    return {
+      ...withResult(row, submitted ?? (await stored(row, deps)), txn),
+      state: txn.txnState === 'completed' ? 'paid' : 'in-flight',
+      before: submitted === undefined,
+    };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     // A row whose outcome is unknown keeps its share of the approved total.
     if (!isUnknown(error)) asking.release();
-    const elsewhere = submitted ? undefined : await paidElsewhere(row, error, deps);
-    if (elsewhere !== undefined) return { row: elsewhere, isExceeded: false };
     const failure = error.kind === 'declined' ? (asking.refusal() ?? error) : error;
-    return {
-      row: await failedRow(row, failure, submitted !== undefined, deps),
-      isExceeded: failure !== error && asking.isExceeded(),
-    };
+    return (
+      (submitted ? undefined : await paidElsewhere(row, error, deps)) ??
+      failedRow(row, failure, submitted !== undefined, deps)
+    );
   }
 }
 
@@ -147,18 +144,6 @@ const stored = async ({ ref }: Row, { payment: { journal, scope } }: BatchDeps) 
   const found = await ifAvailable(journal.find(scope, ref));
   return found?.ref === ref ? found : undefined;
 };
-
-/** @param submitted the payment, if this run submitted it */
-async function paidRow(
-  row: Row,
-  txn: Transaction,
-  submitted: Payment | undefined,
-  deps: BatchDeps,
-): Promise<Row> {
-  const read = withResult(row, submitted ?? (await stored(row, deps)), txn);
-  const state = txn.txnState === 'completed' ? 'paid' : 'in-flight';
-  return { ...read, state, before: submitted === undefined };
-}
 
 async function failedRow(
   row: Row,
@@ -178,45 +163,34 @@ async function failedRow(
   };
 }
 
-/** Approves quotes of rows until the approved total is used up. */
+/** Approves quotes of a row until the approved total is used up. */
 function askingCeiling(upTo: Ceiling | 'terms') {
   let taken: Money | undefined;
   let refusal: Failure | undefined;
-  let isExceeded = false;
   const release = (): void => {
     if (taken !== undefined && upTo !== 'terms') upTo.release(taken);
     taken = undefined;
   };
+  const ask = async ({ quote: { total, txnId }, unusual }: Approval): Promise<boolean> => {
+    release();
+    const [odd] = unusual;
+    if (odd === undefined && upTo !== 'terms' && upTo.take(total)) {
+      taken = total;
+      return true;
+    }
+    const why =
+      odd === undefined
+        ? `this row costs ${formatAmount(total)}, so the batch would exceed the total that you ` +
+          'approved.'
+        : `${odd}. Pay this row separately to approve the cost.`;
+    refusal = new Failure('limit', why, { money: 'Not sent', txnId });
+    return false;
+  };
   return {
     release,
     refusal: () => refusal,
-    isExceeded: () => isExceeded,
     consent: upTo === 'terms' ? { by: 'yes' as const } : { by: 'batch' as const, ask },
   };
-
-  async function ask({ quote, unusual }: Approval): Promise<boolean> {
-    release();
-    const [odd] = unusual;
-    if (odd !== undefined) {
-      refusal = new Failure('limit', `${odd}. Pay this row separately to approve the cost.`, {
-        money: 'Not sent',
-        txnId: quote.txnId,
-      });
-      return false;
-    }
-    if (upTo !== 'terms' && upTo.take(quote.total)) {
-      taken = quote.total;
-      return true;
-    }
-    isExceeded = true;
-    refusal = new Failure(
-      'limit',
-      `this row costs ${formatAmount(quote.total)}, so the batch would exceed the total that ` +
-        'you approved.',
-      { money: 'Not sent', txnId: quote.txnId },
-    );
-    return false;
-  }
 }
 
 /**
@@ -236,9 +210,9 @@ async function paidElsewhere(
   const isSame =
     paymentRequest !== undefined && paymentRequest === body.destReq.reqDetails?.['paymentRequest'];
   if (txn === undefined || !isSame) return undefined;
-  if (txn.txnState === 'completed') return { ...withResult(row, undefined, txn), before: true };
-  const isMoving = !isFinal(txn.txnState) && !isQuoted(txn.txnState);
-  return isMoving ? { ...withResult(row, undefined, txn), before: true } : undefined;
+  const { txnState } = txn;
+  const mayPay = txnState === 'completed' || (!isFinal(txnState) && !isQuoted(txnState));
+  return mayPay ? { ...withResult(row, undefined, txn), before: true } : undefined;
 }
 
 export interface BatchTally {
@@ -249,7 +223,7 @@ export interface BatchTally {
   /** The number of rows that an earlier run paid or submitted. */
   readonly before: number;
   /** The total debit of this run by currency, including fees. */
-  readonly spent: ReadonlyMap<string, Big>;
+  readonly spent: readonly Money[];
   /** The kinds of the rows' failures. */
   readonly kinds: ReadonlySet<FailureKind>;
 }
@@ -258,7 +232,7 @@ export const emptyTally: BatchTally = {
   results: { paid: 0, inFlight: 0, unknown: 0, failed: 0 },
   open: 0,
   before: 0,
-  spent: new Map(),
+  spent: [],
   kinds: new Set(),
 };
 
@@ -278,10 +252,7 @@ export function tallied({ results, open, before, spent, kinds }: BatchTally, row
     results: { ...results, [state]: results[state] + 1 },
     open: open + Number(failure !== undefined && isUnknown(failure)),
     before: before + Number(isBefore),
-    spent:
-      leaves === undefined
-        ? spent
-        : new Map(spent).set(leaves.ccy, leaves.value.plus(spent.get(leaves.ccy) ?? 0)),
+    spent: leaves === undefined ? spent : sumsOf([...spent, leaves]),
     kinds: failure === undefined ? kinds : new Set(kinds).add(failure.kind),
   };
 }
@@ -310,54 +281,49 @@ export function failureOf(
   interrupted: boolean,
 ): Failure | undefined {
   const { results, open, kinds } = tally;
+  const of = counted(rows, 'row');
   if (open > 0) {
-    const hasEnded = kinds.has('outcome-unknown') && !kinds.has('pending');
-    return new Failure(
-      hasEnded ? 'outcome-unknown' : 'pending',
-      `${counted(open, 'row')} may or may not have been paid.`,
-      {
-        money: 'Outcome unknown',
-        ...(hasEnded
-          ? {
-              hint: 'Ask the service what happened to the money. To list these payments',
-              next: { do: 'see-open-payments' },
-            }
-          : again),
-      },
-    );
+    const why = `${counted(open, 'row')} may or may not have been paid.`;
+    return kinds.has('outcome-unknown') && !kinds.has('pending')
+      ? new Failure('outcome-unknown', why, {
+          money: 'Outcome unknown',
+          hint: 'Ask the service what happened to the money. To list these payments',
+          next: { do: 'see-open-payments' },
+        })
+      : new Failure('pending', why, { money: 'Outcome unknown', ...again });
   }
-  if (interrupted && (!complete || kinds.has('interrupted'))) {
-    const left = rows - doneRows(tally) + results.failed;
+  if (interrupted && (!complete || kinds.has('interrupted')))
     return hasMoved(tally)
       ? new Failure(
           'pending',
-          `${left} of ${counted(rows, 'row')}, because you interrupted the batch. ` +
+          `${leftRows(tally, rows)} of ${of}, because you interrupted the batch. ` +
             'The other rows are paid or in flight.',
           { money: 'Not paid', ...again },
         )
       : new Failure('interrupted', 'nothing moved.', { money: 'Interrupted', ...again });
-  }
   if (results.failed === 0) return undefined;
-  const [only, ...others] = kinds;
-  const one = only === undefined || others.length > 0 ? 'payment-failed' : only;
+  const [only = 'payment-failed', ...others] = kinds;
+  const one = others.length > 0 ? 'payment-failed' : only;
   const kind = hasMoved(tally) ? besideSubmitted(one) : one;
   const stopped = complete ? '' : `, and ${rows - doneRows(tally)} not started`;
-  return new Failure(kind, `${results.failed} of ${counted(rows, 'row')}${stopped}.`, {
+  return new Failure(kind, `${results.failed} of ${of}${stopped}.`, {
     money: 'Not paid',
     ...again,
   });
 }
 
+/** The number of rows that are not paid. */
+const leftRows = (tally: BatchTally, rows: number): number =>
+  rows - doneRows(tally) + tally.results.failed;
+
 /**
  * Converts an error that ended the batch, such as an unreadable file, to a failure that takes
  * submitted rows into account.
  */
-export function faultFailure(fault: unknown, tally: BatchTally, rows: number): Failure | undefined {
-  if (fault === undefined) return undefined;
-  const left = rows - doneRows(tally) + tally.results.failed;
-  return new Failure(
+export const faultFailure = (fault: unknown, tally: BatchTally, rows: number): Failure =>
+  new Failure(
     'pending',
-    `${left} of ${counted(rows, 'row')}, because the batch stopped: ${messageOf(fault)}`,
+    `${leftRows(tally, rows)} of ${counted(rows, 'row')}, because the batch stopped: ` +
+      messageOf(fault),
     { money: 'Not paid', ...again, cause: fault },
   );
-}

@@ -110,7 +110,7 @@ export type BatchFlags = ValuesOf<typeof batchOptions>;
 
 /** The options that decide what the rows of a batch are, and the terms on which they are paid. */
 export type RerunFlags = Pick<BatchFlags, 'name' | 'from' | 'ignoreColumns'> &
-  Partial<Pick<BatchFlags, 'maxFee' | 'maxRateLoss' | 'result'>>;
+  Partial<Pick<BatchFlags, 'maxFee' | 'maxRateLoss' | 'result' | 'retry'>>;
 
 /**
  * The command that runs a batch again, with its rows, terms and result file. Without the name of
@@ -118,19 +118,18 @@ export type RerunFlags = Pick<BatchFlags, 'name' | 'from' | 'ignoreColumns'> &
  */
 export const batchCommand = (
   file: string,
-  { name, from, ignoreColumns, maxFee, maxRateLoss, result }: RerunFlags,
-  more: Command['options'] = {},
+  { name, from, ignoreColumns, maxFee, maxRateLoss, result, retry }: RerunFlags,
 ): Command => ({
   command: 'batch',
   argument: file,
   options: {
-    '--name': name === '' ? undefined : name,
+    '--name': name || undefined,
     '--from': from,
-    '--ignore-columns': ignoreColumns ? true : undefined,
+    '--ignore-columns': ignoreColumns || undefined,
     '--max-fee': maxFee?.written,
-    '--max-rate-loss': maxRateLoss === undefined ? undefined : `${maxRateLoss}%`,
+    '--max-rate-loss': maxRateLoss && `${maxRateLoss}%`,
     '--result': result,
-    ...more,
+    '--retry': retry || undefined,
   },
 });
 
@@ -145,8 +144,8 @@ export interface BatchSource {
   readonly name: string;
   /** The path of the result file, or null for none. */
   readonly result: string | null;
-  /** The command that runs the batch again, or undefined for rows from stdin. */
-  readonly again: ((more: Command['options']) => Command) | undefined;
+  /** The command that pays failed rows again, or undefined for rows from stdin. */
+  readonly retry: Command | undefined;
   /** The proposal to which the rows belong, and the rest of its highest total. */
   readonly approved?:
     | {

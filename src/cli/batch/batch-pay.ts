@@ -11,10 +11,10 @@ import {
   type BatchLine,
   type BatchSummary,
 } from '../../terminal/cards/batch-view.js';
-import { priceReference } from '../../store/journal/payment.js';
+import { attemptRef, decisive, priceReference } from '../../store/journal/payment.js';
 import type { KeptRate } from '../../store/journal/records.js';
 import type { QuotedCost } from '../../wallet/batch/check.js';
-import { type Row, unpaidOutcomes, furtherAttempt } from '../../wallet/batch/row.js';
+import { type Row, unpaidOutcomes } from '../../wallet/batch/row.js';
 import {
   runBatch,
   type BatchConsent,
@@ -24,7 +24,6 @@ import {
   faultFailure,
   hasMoved,
   tallied,
-  type BatchTally,
 } from '../../wallet/batch/run.js';
 import { sharedService } from '../../wallet/batch/shared-service.js';
 import type { PaymentDeps } from '../../wallet/payment/model.js';
@@ -34,7 +33,6 @@ import { type Context, nestedContext } from '../context.js';
 import { paymentDeps } from '../payment/payment-flow.js';
 import { termsOf } from '../payment/payment-options.js';
 import { type BatchSource, type BatchFlags, resultColumns } from './batch-check.js';
-import type { Process } from '../process.js';
 import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { stringify } from 'csv-stringify/sync';
 import { codeOf, messageOf } from '../../formats/text.js';
@@ -88,7 +86,7 @@ export interface BatchEnd {
  * @param before the summary of the checked file before any payment
  */
 export async function payBatch(
-  { check: { rows, columns }, result: path, again }: BatchSource,
+  { check: { rows, columns }, result: path, retry }: BatchSource,
   before: BatchSummary,
   consent: BatchConsent,
   flags: BatchFlags,
@@ -99,7 +97,7 @@ export async function payBatch(
   const { out } = context;
   const write =
     path === null ? undefined : await openResult(path, columns, context.globals.rawCells);
-  const record = recorder(rows.length, drain, context);
+  const record = recorder(rows.length, drain.stop, context);
   const options = {
     ...flags,
     stopOnError: flags.onError === 'stop',
@@ -125,48 +123,43 @@ export async function payBatch(
     const ended = record.ended.toSorted((a, b) => a.line.line - b.line.line);
     const lost = await resultLines(ended, context)
       .then(write)
-      .then(() => undefined, lostResult);
-    const summary = {
-      ...before,
-      ...tally.results,
-      paidBefore: tally.before,
-      spent: tally.spent.map(({ ccy, value }) => ({ ccy, amount: value })),
-      notBegun: rows.length - doneRows(tally),
-      result: path,
-    };
+      .then(
+        () => undefined,
+        (error: unknown) => {
+          if (error instanceof Failure) return error;
+          throw error;
+        },
+      );
     const failure =
       (fault === undefined ? undefined : faultFailure(fault, tally, rows.length)) ??
       failureOf(tally, rows.length, complete, drain.stop.aborted) ??
       lost;
     if (lost !== undefined && failure !== lost) out.warn(lost.message);
+    const mayRetry = tally.kinds.has('payment-failed') && !flags.retry;
     return {
-      summary,
+      summary: {
+        ...before,
+        ...tally.results,
+        paidBefore: tally.before,
+        spent: tally.spent.map(({ ccy, value }) => ({ ccy, amount: value })),
+        notBegun: rows.length - doneRows(tally),
+        result: path,
+      },
       rows: ended.map(({ line }) => line),
       failures,
-      failure: failure === undefined || flags.retry ? failure : withRetry(failure, tally, again),
+      failure: failure && mayRetry && !isUnknown(failure) ? withRetry(failure, retry) : failure,
     };
   } finally {
     record.end();
   }
 }
 
-function lostResult(error: unknown): Failure {
-  if (error instanceof Failure) return error;
-  throw error;
-}
-
 /** Adds a hint about `--retry` to the failure of a batch in which payments failed. */
-function withRetry(failure: Failure, { kinds }: BatchTally, again: BatchSource['again']): Failure {
-  if (!kinds.has('payment-failed') || isUnknown(failure)) return failure;
-  const command = again?.({ '--retry': true });
-  return failure.saying(failure.why, {
-    hint:
-      command === undefined
-        ? 'To retry the failed rows, run the same command with --retry.'
-        : 'To retry the failed rows',
+const withRetry = (failure: Failure, command: BatchSource['retry']): Failure =>
+  failure.saying(failure.why, {
+    hint: `To retry the failed rows${command ? '' : ', run the same command with --retry.'}`,
     next: command && { do: 'run', ...command },
   });
-}
 
 /**
  * The time in ms between two reports of finished rows, because a report of each row would delay the
@@ -174,8 +167,9 @@ function withRetry(failure: Failure, { kinds }: BatchTally, again: BatchSource['
  */
 const shownEveryMs = 100;
 
-function recorder(rows: number, drain: Drain, context: Context) {
+function recorder(rows: number, stop: AbortSignal, context: Context) {
   const { out, live, terminal, now } = context;
+  const { stderr, stderrCanvas, canAnimate } = terminal;
   const ended: Omit<ResultLine, 'worth'>[] = [];
   const failures: BatchLine[] = [];
   let tally = emptyTally;
@@ -183,19 +177,19 @@ function recorder(rows: number, drain: Drain, context: Context) {
   let waiting: (() => void)[] = [];
   let stopShowing = (): void => undefined;
   const progress = (elapsedMs: number): string => {
-    const { results, before } = tally;
+    const { results, before: skipped } = tally;
     const failed = results.failed + results.unknown;
-    const stopping = drain.stop.aborted;
+    const done = doneRows(tally);
     return progressLine(
-      { done: doneRows(tally), rows, failed, elapsedMs, skipped: before, stopping },
-      terminal.stderrCanvas,
+      { done, rows, failed, elapsedMs, skipped, stopping: stop.aborted },
+      stderrCanvas,
     );
   };
   const show = (): void => {
     if (waiting.length === 0) return;
-    terminal.stderr.cork();
+    stderr.cork();
     for (const say of waiting) say();
-    terminal.stderr.uncork();
+    stderr.uncork();
     waiting = [];
     live.progress(doneRows(tally), rows);
     live.update();
@@ -209,9 +203,9 @@ function recorder(rows: number, drain: Drain, context: Context) {
     ended,
     begin(): void {
       stopShowing = context.every(shownEveryMs, show);
-      if (!terminal.canAnimate) return;
+      if (!canAnimate) return;
       live.start(progress);
-      drain.stop.addEventListener('abort', () => live.update(), { once: true });
+      stop.addEventListener('abort', () => live.update(), { once: true });
     },
     end(): void {
       stopShowing();
@@ -227,13 +221,11 @@ function recorder(rows: number, drain: Drain, context: Context) {
       const text = rowLine(line, doneRows(tally), rows);
       const facts = { reference: line.ref, ...(line.txnId !== null && { txnId: line.txnId }) };
       waiting.push(() => {
-        if (!terminal.canAnimate && !line.before) out.say(text, facts);
+        if (!canAnimate && !line.before) out.say(text, facts);
       });
     },
   };
 }
-
-const noWorth: SettledWorth = { fiatRate: null, fiatValue: null, fiat: null };
 
 /** The lines of the result file, with the values of the debits in the profile's fiat currency. */
 async function resultLines(
@@ -247,85 +239,70 @@ async function resultLines(
   };
   const hasWorth = settings.profile.fiat !== undefined && ids.length > 0;
   const kept = hasWorth ? await read().catch(() => undefined) : undefined;
-  return ended.map((each) => ({
-    ...each,
-    worth: worthOf(each.line, kept?.get(each.line.txnId ?? '')),
-  }));
+  return ended.map((each) => ({ ...each, worth: worthOf(each.line, kept) }));
 }
 
-function worthOf({ outcome, paid, paidCcy }: BatchLine, kept: KeptRate | undefined): SettledWorth {
-  const rate = kept?.rates[paidCcy ?? ''];
-  if (kept === undefined || rate === undefined || paid === null || outcome !== 'paid')
-    return noWorth;
-  const fiatValue = paid.times(rate).round(decimalsOf(kept.fiat));
-  return { fiatRate: new Big(rate), fiatValue, fiat: kept.fiat };
+function worthOf(
+  { outcome, paid, paidCcy, txnId }: BatchLine,
+  kept: ReadonlyMap<string, KeptRate> | undefined,
+): SettledWorth | undefined {
+  const { fiat = '', rates } = kept?.get(txnId ?? '') ?? {};
+  const rate = rates?.[paidCcy ?? ''];
+  if (rate === undefined || paid === null || outcome !== 'paid') return undefined;
+  return { fiatRate: new Big(rate), fiatValue: paid.times(rate).round(decimalsOf(fiat)), fiat };
 }
 
 const graceMs = 10_000;
 
 export interface Drain {
+  /** The signal after which no payment begins. */
   readonly stop: AbortSignal;
-  /**
-   * The signal that Ctrl-C aborts: immediately if no payment is in flight, otherwise after the
-   * grace period.
-   */
-  readonly cut: AbortSignal;
   /** Called before the first payment of the batch. */
   begin(): void;
-  /** Called when the batch has ended. */
-  end(): void;
 }
 
-function openDrain({ signal, sleep }: Pick<Process, 'signal' | 'sleep'>): Drain {
-  const cut = new AbortController();
-  const over = new AbortController();
-  let underWay = false;
-  const interrupt = (): void => {
-    if (!underWay) cut.abort();
-    else
-      sleep(graceMs, over.signal).then(
-        () => cut.abort(),
-        () => undefined,
-      );
-  };
-  if (signal.aborted) interrupt();
-  else signal.addEventListener('abort', interrupt, { once: true });
-  return {
-    stop: signal,
-    cut: cut.signal,
-    begin: () => void (underWay = true),
-    end: () => {
-      signal.removeEventListener('abort', interrupt);
-      over.abort();
-    },
-  };
-}
-
-/** Runs a batch, whose signal is the signal that Ctrl-C aborts. */
+/**
+ * Runs a batch. After Ctrl-C, svcpay begins no payment, and gives the payments in flight a grace
+ * period before it aborts the signal of the batch.
+ */
 export async function draining<T>(
   context: Context,
   work: (drain: Drain, context: Context) => Promise<T>,
 ): Promise<T> {
-  const drain = openDrain(context);
-  const nested = nestedContext(context, { signal: drain.cut });
+  const { signal: stop, sleep } = context;
+  const cut = new AbortController();
+  const ended = new AbortController();
+  let isPaying = false;
+  const interrupt = (): void => {
+    if (!isPaying) cut.abort();
+    else
+      sleep(graceMs, ended.signal).then(
+        () => cut.abort(),
+        () => undefined,
+      );
+  };
+  if (stop.aborted) interrupt();
+  else stop.addEventListener('abort', interrupt, { once: true });
+  const nested = nestedContext(context, { signal: cut.signal });
   context.onClose(nested.close);
   try {
-    return await work(drain, nested);
+    return await work({ stop, begin: () => void (isPaying = true) }, nested);
   } finally {
-    drain.end();
+    stop.removeEventListener('abort', interrupt);
+    ended.abort();
   }
 }
 
 /** @param next the command to run next for the row */
 export function lineOf(row: Row, now: number, next: string | null = null): BatchLine {
-  const { cost, failure, institution, institutionName, settledAt, state } = row;
+  const { cost, failure, settledAt, state, payment } = row;
   const total = unpaidOutcomes.has(state) ? undefined : row.total;
-  const attempt = furtherAttempt(row);
+  const attempt = payment && decisive(payment).number;
   return {
     line: row.line,
     ref: row.ref,
     payee: row.name,
-    bank: institutionName ?? institution,
+    bank: row.institutionName ?? row.institution,
     to: row.to,
     amount: row.written,
     from: row.from,
@@ -341,9 +318,9 @@ export function lineOf(row: Row, now: number, next: string | null = null): Batch
     error: failure?.kind ?? null,
     message:
       failure?.message ??
-      (attempt === undefined
+      (attempt === undefined || attempt === 1
         ? null
-        : `A further attempt, whose reference at the service is ${attempt}`),
+        : 'A further attempt, whose reference at the service is ' + attemptRef(row.ref, attempt)),
     next,
     at: new Date(now).toISOString(),
     settled: settledAt === undefined ? null : new Date(settledAt).toISOString(),
@@ -351,17 +328,17 @@ export function lineOf(row: Row, now: number, next: string | null = null): Batch
 }
 
 /** The fiat value of a debit at the settlement. */
-export interface SettledWorth {
-  readonly fiatRate: Big | null;
-  readonly fiatValue: Big | null;
-  readonly fiat: string | null;
+interface SettledWorth {
+  readonly fiatRate: Big;
+  readonly fiatValue: Big;
+  readonly fiat: string;
 }
 
 /** A line of the result file, with the cells of the batch file. */
-export interface ResultLine {
+interface ResultLine {
   readonly cells: BatchRow['cells'];
   readonly line: BatchLine;
-  readonly worth: SettledWorth;
+  readonly worth: SettledWorth | undefined;
 }
 
 /**
@@ -370,7 +347,7 @@ export interface ResultLine {
  * if the file is not a batch result or cannot be written.
  * @param columns the columns of the batch file
  */
-export async function openResult(
+async function openResult(
   path: string,
   columns: readonly string[],
   rawCells: boolean,
@@ -386,7 +363,8 @@ export async function openResult(
         if (isProblem(row)) throw new Error(`line ${row.line}: ${row.message}`);
         if (row.cells['outcome'] === undefined) throw new Error('the file is not a batch result');
         earlier.set(row.cells['ref'] ?? '', row.cells);
-        for (const name of Object.keys(row.cells)) if (!ofResult.has(name)) names.add(name);
+        for (const name of Object.keys(row.cells))
+          if (!resultColumns.ofResult.has(name)) names.add(name);
       }
   } catch (cause) {
     throw new Failure('usage', `the results cannot be written to ${path}: ${messageOf(cause)}.`, {
@@ -399,7 +377,7 @@ export async function openResult(
   return async (lines) => {
     for (const { line, cells, worth } of lines) {
       const isKept = line.outcome === 'paid' && earlier.get(line.ref)?.['outcome'] === 'paid';
-      if (!isKept) earlier.set(line.ref, { ...cells, ...texts({ ...line, ...worth }) });
+      if (!isKept) earlier.set(line.ref, { ...cells, ...cellsOf({ ...line, ...worth }) });
     }
     const rows = [...earlier.values()].map((cells) =>
       fields.map((name) => csvCell(cells[name.toLowerCase()] ?? '', rawCells)),
@@ -418,13 +396,12 @@ export async function openResult(
   };
 }
 
-const ofResult: ReadonlySet<string> = new Set(resultFields.map((name) => name.toLowerCase()));
-
 /** The values of a line as cells, under the names that `readRows` gives columns. */
-const texts = (values: object): Record<string, string> =>
+const cellsOf = (values: Readonly<Record<string, unknown>>): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(values).flatMap(([name, value]: [string, unknown]) => {
-      if (!ofResult.has(name.toLowerCase()) || value === null) return [];
+    resultFields.flatMap((name) => {
+      const value = values[name] ?? null;
+      if (value === null) return [];
       return [[name.toLowerCase(), value instanceof Big ? value.toFixed() : String(value)]];
     }),
   );

@@ -20,7 +20,6 @@ import {
   refuseProblems,
   type BatchFlags,
   type BatchSource,
-  type FailureAdvice,
 } from './batch-check.js';
 import { batchResultView, runRows, type BatchResult } from './batch-flow.js';
 import type { Context } from '../context.js';
@@ -54,9 +53,8 @@ export const batch = defineCommand({
     draining(context, async (drain, nested) => {
       const path = file ?? (await askFile(context));
       if (path === back) throw leftAtOnce(context);
-      const label = labelOf(path, flags.name);
       const isOfBatch = ({ batch: mark }: Payment): boolean =>
-        mark !== undefined && readRunName(mark.run).name === label;
+        mark !== undefined && readRunName(mark.run).name === labelOf(path, flags.name);
       return journalFirst(
         flags.dryRun ? undefined : unfinished(isOfBatch),
         context.journal,
@@ -89,83 +87,71 @@ const askFile = ({ ask }: Context): Promise<string | Back> =>
  */
 export async function openFile(
   file: string,
-  flags: BatchFlags,
+  given: BatchFlags,
   context: Context,
 ): Promise<BatchSource> {
   const { globals, ask, now } = context;
-  const needsYes = !globals.yes && !flags.dryRun;
-  if (needsYes && file === '-') ask.demand(['--yes']);
-  const rows = readRows(await bytesOf(file, context), batchColumns(flags.ignoreColumns));
-  if (needsYes) ask.demand(['--yes']);
   const isPiped = file === '-';
-  for (let { name } = flags; ;) {
-    const check = await checkRows(rows, { ...flags, name }, context);
-    refuseProblems(check, adviceFor(check, file, { ...flags, name }, now()), context);
+  const isAsked = !globals.yes && !given.dryRun;
+  if (!isPiped && !existsSync(file))
+    throw new Failure('usage', `the file ${file} does not exist.`, { money: 'Nothing was sent' });
+  if (isAsked) ask.demand(['--yes']);
+  const bytes = await (isPiped ? readStdinBytes(context) : readGivenFile(file));
+  const rows = readRows(bytes, batchColumns(given.ignoreColumns));
+  for (let flags = given; ;) {
+    const { name, result } = flags;
+    const again = (more: Partial<BatchFlags>): Command => batchCommand(file, { ...flags, ...more });
+    const check = await checkRows(rows, flags, context);
+    const advice =
+      check.isRepeated && name === ''
+        ? {
+            hint: 'Most references were paid by an earlier run. To pay them again in a new run',
+            next: { do: 'run' as const, ...again({ name: today(now()) }) },
+          }
+        : { hint: 'Fix the file and run the same command again.' };
+    refuseProblems(check, advice, context);
     const stale = staleRows(check, now());
-    const source = {
-      check,
-      file,
-      name,
-      run: check.run ?? runName(now(), labelOf(file, name)),
-      result: flags.result ?? (isPiped ? null : `${file}.result.csv`),
-      again: isPiped
+    const next =
+      stale.length === 0
         ? undefined
-        : (more: Command['options']) => batchCommand(file, { ...flags, name }, more),
-    };
-    if (stale.length === 0) return source;
-    const unfinished = await unfinishedRun(rows, { ...flags, name }, context);
-    const next = await nameFor(stale, check, { file, flags, needsYes, name, unfinished }, context);
-    if (next === undefined) return source;
-    name = next;
+        : await newName({ stale, check, rows, flags, isAsked, again }, context);
+    if (next === undefined)
+      return {
+        check,
+        file,
+        name,
+        run: check.run ?? runName(now(), labelOf(file, name)),
+        result: result ?? (isPiped ? null : `${file}.result.csv`),
+        retry: isPiped ? undefined : again({ retry: true }),
+      };
+    flags = { ...flags, name: next };
   }
 }
 
-function adviceFor(
-  { isRepeated }: BatchCheck,
-  file: string,
-  flags: BatchFlags,
-  now: number,
-): FailureAdvice {
-  return isRepeated && flags.name === ''
-    ? {
-        hint: 'Most references were paid by an earlier run. To pay them again in a new run',
-        next: { do: 'run', ...batchCommand(file, { ...flags, name: today(now) }) },
-      }
-    : { hint: 'Fix the file and run the same command again.' };
-}
-
 /** Returns the name of a batch in the journal. */
-export const labelOf = (file: string, name: string): string =>
-  name === '' ? (file === '-' ? 'stdin' : basename(file)) : name;
+const labelOf = (file: string, name: string): string =>
+  name || (file === '-' ? 'stdin' : basename(file));
 
-interface NameRequest {
-  readonly file: string;
+interface Stale {
+  /** The rows that were paid long ago. */
+  readonly stale: readonly Row[];
+  readonly check: BatchCheck;
+  readonly rows: readonly (BatchRow | Problem)[];
   readonly flags: BatchFlags;
-  readonly needsYes: boolean;
-  /** The name of the run, which is empty for a run without a name. */
-  readonly name: string;
-  readonly unfinished: UnfinishedRun | undefined;
-}
-
-interface UnfinishedRun {
-  readonly name: string;
-  readonly text: string;
+  readonly isAsked: boolean;
+  readonly again: (more: Partial<BatchFlags>) => Command;
 }
 
 /** The number of latest runs in which svcpay searches for an unfinished run of a file. */
 const runsSearched = 12;
 
 /** Finds the latest run with another name that paid some of the file's rows, but not all. */
-async function unfinishedRun(
-  rows: readonly (BatchRow | Problem)[],
-  flags: BatchFlags,
-  context: Context,
-): Promise<UnfinishedRun | undefined> {
+async function unfinishedRun({ rows, flags }: Stale, context: Context) {
   const { scope, journal } = await context.account();
   const runs = await (await journal()).runs(scope, runsSearched);
   const names = new Set(runs.map(({ run }) => readRunName(run).name));
+  names.delete(flags.name);
   for (const name of names) {
-    if (name === flags.name) continue;
     const { count, toPay } = await checkRows(rows, { ...flags, name }, context);
     const paid = count - toPay.length;
     if (paid === count) return undefined;
@@ -178,60 +164,58 @@ async function unfinishedRun(
  * Asks for a new run name, under which svcpay pays the already paid rows again. Returns undefined
  * if the person decides to pay only the other rows.
  */
-async function nameFor(
-  stale: readonly Row[],
-  { rows, toPay }: BatchCheck,
-  { file, flags, needsYes, name: before, unfinished }: NameRequest,
-  { ask, now }: Context,
-): Promise<string | undefined> {
+async function newName(asked: Stale, context: Context): Promise<string | undefined> {
+  const { stale, check, flags, isAsked, again } = asked;
+  const { ask, now } = context;
+  const unfinished = await unfinishedRun(asked, context);
   const day = dayAndMonth(Math.max(...stale.map(({ payment }) => paidAt(payment))), now());
   const which =
-    stale.length === rows.length
+    stale.length === check.rows.length
       ? 'every row was'
       : `${counted(stale.length, 'row')} without a reference ` +
         (stale.length === 1 ? 'was' : 'were');
   // The suggested name of the run is today's date, because a month may have several weekly runs.
   const suggested = today(now());
-  if (!needsYes) {
-    const also =
-      unfinished === undefined ? '' : `, and the run ${unfinished.text} of this file is unfinished`;
-    throw new Failure('usage', `${which} already paid on ${day}${also}.`, {
+  if (!isAsked) {
+    const also = unfinished && `, and the run ${unfinished.text} of this file is unfinished`;
+    throw new Failure('usage', `${which} already paid on ${day}${also ?? ''}.`, {
       money: 'Nothing was sent',
       hint:
         unfinished === undefined
           ? 'To pay these rows again, give this run a name'
           : 'To pay all rows again, give this run a new name. To finish the earlier run',
-      next: { do: 'run', ...batchCommand(file, { ...flags, name: unfinished?.name ?? suggested }) },
+      next: { do: 'run', ...again({ name: unfinished?.name ?? suggested }) },
     });
   }
-  const left = toPay.length;
-  const choice = await ask.steps.select<string | boolean | Back>({
+  const left = check.toPay.length;
+  const others = left === 0 ? 'pay nothing' : `pay the other ${counted(left, 'row')}`;
+  const choice = await ask.steps.select<'finish' | 'again' | 'skip'>({
     message: `On ${day}, ${which} already paid. What now?`,
     flag: '--name NAME',
     choices: [
-      ...(unfinished === undefined
-        ? []
-        : [{ value: unfinished.name, name: `Finish the run ${unfinished.text}` }]),
-      { value: true, name: 'Pay these rows again, in a new run' },
-      {
-        value: false,
-        name:
-          left === 0
-            ? 'Skip these rows and pay nothing'
-            : `Skip these rows and pay the other ${counted(left, 'row')}`,
-      },
+      ...(unfinished
+        ? [{ value: 'finish' as const, name: `Finish the run ${unfinished.text}` }]
+        : []),
+      { value: 'again', name: 'Pay these rows again, in a new run' },
+      { value: 'skip', name: `Skip these rows and ${others}` },
     ],
     default: undefined,
   });
-  if (choice === false && left > 0) return undefined;
-  if (choice !== back && typeof choice === 'string') return choice;
+  if (choice === 'finish') return unfinished?.name;
+  if (choice === 'skip' && left > 0) return undefined;
   const name =
-    choice === true
+    choice === 'again'
       ? await ask.steps.parsed({
           message: 'Name of this run',
           flag: '--name NAME',
           default: suggested,
-          parse: (text) => newName(text.trim(), before),
+          parse: (text) => {
+            if (text.trim() !== flags.name) return text.trim();
+            throw new Failure(
+              'usage',
+              `The run ${flags.name} was already paid. Choose another name.`,
+            );
+          },
         })
       : back;
   if (name === back) throw new Failure('declined', '', { money: 'Nothing was sent' });
@@ -239,16 +223,3 @@ async function nameFor(
 }
 
 const today = (now: number): string => new Date(now).toISOString().slice(0, 10);
-
-function newName(name: string, before: string): string {
-  if (name === before)
-    throw new Failure('usage', `The run ${name} was already paid. Choose another name.`);
-  return name;
-}
-
-async function bytesOf(file: string, context: Context): Promise<Buffer> {
-  if (file === '-') return readStdinBytes(context);
-  if (!existsSync(file))
-    throw new Failure('usage', `the file ${file} does not exist.`, { money: 'Nothing was sent' });
-  return readGivenFile(file);
-}

@@ -147,8 +147,7 @@ function nextOf(row: Row, file: string, flags: RowFlags, run: RunGlobals): strin
   if (state === 'unknown') return commandFor({ do: 'resume', id }, run);
   if (state === 'error') return commandFor({ do: 'resolve', id }, run);
   if (state === 'returned' || state === 'underpaid') return commandFor({ do: 'show', id }, run);
-  const again = { '--retry': state === 'failed' || undefined } as const;
-  return commandLine(batchCommand(file, flags, again), run);
+  return commandLine(batchCommand(file, { ...flags, retry: state === 'failed' }), run);
 }
 
 /**

@@ -155,7 +155,7 @@ async function sourceOf(
     name,
     run: check.run ?? runName(context.now(), name === '' ? file : name),
     result,
-    again: (options) => ({ command: 'proposals pay', argument: id, options }),
+    retry: { command: 'proposals pay', argument: id, options: { '--retry': true } },
     approved: {
       proposal: id,
       rest: restOf(proposal, check.rows),

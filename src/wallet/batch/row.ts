@@ -12,7 +12,6 @@ import {
   type Payment,
   type PaymentStatus,
   type Attempt,
-  attemptRef,
   decisive,
   status,
 } from '../../store/journal/payment.js';
@@ -276,14 +275,6 @@ export function withResult(row: Row, payment: Payment | undefined, txn?: Read): 
     settledAt: state === 'paid' ? settled || payment?.updatedAt : undefined,
   };
 }
-
-/** The reference of the row's attempt at the service, if it is not the reference of the row. */
-export const furtherAttempt = ({ payment, ref }: Row): string | undefined => {
-  const attempt = payment && decisive(payment);
-  return attempt === undefined || attempt.number === 1
-    ? undefined
-    : attemptRef(ref, attempt.number);
-};
 
 const totalOf = ({ approvedTotal: total, spendCcy }: Attempt): Money | undefined =>
   total === null || spendCcy === null ? undefined : { ccy: spendCcy, value: new Big(total) };

@@ -3,8 +3,13 @@
 import { Chalk } from 'chalk';
 import { expect } from 'vitest';
 import { Failure } from '../../src/formats/failure.js';
-import type { Ask } from '../../src/terminal/ask/ask.js';
-import { back, type Back, type Choice, type LinesAbove } from '../../src/terminal/ask/questions.js';
+import {
+  back,
+  type Back,
+  type ChoiceQuestion,
+  type LinesAbove,
+  type Pose,
+} from '../../src/terminal/ask/questions.js';
 
 /**
  * Each line is `flag answer`: the expected question, and the text to type or choose; `<` goes back.
@@ -23,19 +28,8 @@ export function actor(script: Script) {
     expect(flag.split(' ')[0]?.replace(/^--/, '')).toBe(expected);
     return answer.join(' ');
   };
-  const choose = async <T>({
-    flag,
-    choices: listed,
-    always = [],
-    shortcut,
-    over,
-  }: {
-    flag: string;
-    choices: readonly Choice<T>[];
-    always?: readonly Choice<T>[];
-    shortcut?: Choice<T> | undefined;
-    over?: LinesAbove | undefined;
-  }): Promise<T | Back> => {
+  const choose = <T>(question: ChoiceQuestion<T>): T | Back => {
+    const { flag, choices: listed, always = [], shortcut, over } = question;
     const answer = next(flag, over);
     if (answer === '<') return back;
     const choices = [...listed, ...always, ...(shortcut === undefined ? [] : [shortcut])];
@@ -46,26 +40,19 @@ export function actor(script: Script) {
       );
     return chosen.value;
   };
-  const ask: Ask['steps'] = {
-    select: choose,
-    search: choose,
-    secret: () => Promise.reject(new Error('No secret is asked for here.')),
-    text: async ({ flag, over }) => {
+  const pose: Pose = async (question) => {
+    if ('choices' in question) return choose(question);
+    const { flag, parse, default: suggested, over } = question;
+    for (;;) {
       const answer = next(flag, over);
-      return answer === '<' ? back : answer;
-    },
-    parsed: async ({ flag, parse, default: suggested, over }) => {
-      for (;;) {
-        const answer = next(flag, over);
-        if (answer === '<') return back;
-        try {
-          return parse(answer === '' ? (suggested ?? '') : answer);
-        } catch (error) {
-          if (!(error instanceof Failure)) throw error;
-          complaints.push(error.message);
-        }
+      if (answer === '<') return back;
+      try {
+        return parse(answer === '' ? (suggested ?? '') : answer);
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        complaints.push(error.message);
       }
-    },
+    }
   };
-  return { ask, complaints, shown, left: () => left };
+  return { pose, complaints, shown, left: () => left };
 }

@@ -66,7 +66,8 @@ async function choose(payees: readonly KnownPayee[], context: Context): Promise<
       next: { do: 'run', command: 'send' },
     });
   ask.demand(['WHO']);
-  const chosen = await ask.steps.search({
+  const chosen = await ask.pose({
+    isSearch: true,
     message: 'Pay again',
     flag: 'WHO',
     choices: await payeeChoices(payees, context),
@@ -140,7 +141,7 @@ async function askAmount(
   const { ask, globals, terminal } = context;
   if (lastAmount !== undefined && (globals.yes || !terminal.canPrompt)) return lastAmount;
   ask.demand(['AMOUNT']);
-  const amount = await ask.steps.parsed({
+  const amount = await ask.pose({
     message: 'Amount',
     flag: 'AMOUNT',
     example: lastAmount === undefined ? 'e.g. 50000sat' : 'the same, or another amount',

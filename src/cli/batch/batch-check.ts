@@ -44,7 +44,7 @@ import {
   type RawValues,
 } from '../values.js';
 import type { Institution } from '../../api/types.js';
-import { type Contacts, type Profile, savedName } from '../../store/profile/profiles.js';
+import { type Contacts, type Profile, contactNamed } from '../../store/profile/profiles.js';
 import { detectDestination } from '../../formats/destination.js';
 import { resultFields } from '../../terminal/cards/batch-view.js';
 import { digestOf, type Instruction } from '../../wallet/instruction/instruction.js';
@@ -384,9 +384,8 @@ function named(
   const given = to ?? recipient;
   if (given === undefined || given.length > longestName || isDestination(given)) return { cells };
   const column = to === undefined ? 'recipient' : 'to';
-  const name = inColumn(column, () => savedName(contacts, given));
-  const contact = name === undefined ? undefined : contacts[name];
-  if (name === undefined || contact === undefined) return { cells };
+  const [name, contact] = inColumn(column, () => contactNamed(contacts, given)) ?? [];
+  if (name === undefined) return { cells };
   return typeof contact === 'string'
     ? { cells: { ...others, to: contact }, name }
     : { cells: { ...others, recipient: name } };

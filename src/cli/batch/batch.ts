@@ -66,7 +66,7 @@ export const batch = defineCommand({
 });
 
 const askFile = ({ ask }: Context): Promise<string | Back> =>
-  ask.steps.parsed({
+  ask.pose({
     message: 'CSV file with the rows',
     flag: 'FILE',
     parse: (given) => {
@@ -189,7 +189,7 @@ async function newName(asked: Stale, context: Context): Promise<string | undefin
   }
   const left = check.toPay.length;
   const others = left === 0 ? 'pay nothing' : `pay the other ${counted(left, 'row')}`;
-  const choice = await ask.steps.select<'finish' | 'again' | 'skip'>({
+  const choice = await ask.pose<'finish' | 'again' | 'skip'>({
     message: `On ${day}, ${which} already paid. What now?`,
     flag: '--name NAME',
     choices: [
@@ -205,7 +205,7 @@ async function newName(asked: Stale, context: Context): Promise<string | undefin
   if (choice === 'skip' && left > 0) return undefined;
   const name =
     choice === 'again'
-      ? await ask.steps.parsed({
+      ? await ask.pose({
           message: 'Name of this run',
           flag: '--name NAME',
           default: suggested,

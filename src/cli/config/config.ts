@@ -91,7 +91,7 @@ async function askSetting(
   context: Context,
 ): Promise<{ key: ConfigKey; value: string | undefined }> {
   const {
-    ask: { steps, demand },
+    ask: { pose, demand },
     settings,
   } = context;
   const missing = [
@@ -101,15 +101,8 @@ async function askSetting(
   if (missing.length > 0) demand(missing, start.key && `Give ${start.key.name} a value.`);
   const step = stepFor<Answers>();
   const choices = start.key === undefined ? await keyChoices(context) : [];
-  const asked = await walk<Answers>(start, [
-    step('key', (_soFar, before) =>
-      steps.search({
-        message: 'Which setting?',
-        flag: 'KEY',
-        choices,
-        default: before?.key,
-      }),
-    ),
+  const asked = await walk<Answers>(pose, start, [
+    step('key', () => ({ message: 'Which setting?', flag: 'KEY', choices, isSearch: true })),
     step('value', ({ key }) => {
       const question = {
         message: key?.name ?? '',
@@ -121,11 +114,8 @@ async function askSetting(
         return text;
       };
       return key?.choices === undefined
-        ? steps.parsed({ ...question, parse })
-        : steps.select({
-            ...question,
-            choices: key.choices.map((value) => ({ value, name: value })),
-          });
+        ? { ...question, parse }
+        : { ...question, choices: key.choices.map((value) => ({ value, name: value })) };
     }),
   ]);
   if (asked === back) throw leftAtOnce(context, 'Nothing was changed');

@@ -3,13 +3,11 @@ import { detectDestination } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
 import {
   changeContact,
-  notAContact,
+  findContact,
   parseContactName,
-  savedName,
   type Contact,
-  type Contacts,
 } from '../../store/profile/profiles.js';
-import { back, taking, walk } from '../../terminal/ask/questions.js';
+import { back, stepFor, walk } from '../../terminal/ask/questions.js';
 import { shellArgument } from '../../terminal/next-step.js';
 import {
   contactList,
@@ -59,7 +57,7 @@ export const contactsShow = defineCommand({
   arguments: { name: name().describe('name, as shown by svcpay contacts list') },
   examples: [['svcpay contacts show "Le Van A"', 'shows account, identity and codes']],
   async run({ name }, { config }: Deps<'config'>) {
-    return listed(...findContact(name, config.read().contacts));
+    return listed(...findContact(config.read().contacts, name));
   },
   view: record(contactRecord),
 });
@@ -120,7 +118,7 @@ export const contactsRemove = defineCommand({
   ],
   changes: true,
   async run({ name: given }, { config, out, ask }: Deps<'config' | 'out' | 'ask'>) {
-    const [name] = findContact(given, config.read().contacts);
+    const [name] = findContact(config.read().contacts, given);
     await ask.agree(`Remove ${name} from your contacts?`, 'Nothing was removed');
     await changeContact(config, name, () => undefined);
     out.say(`${name} is no longer in your contacts.`);
@@ -129,15 +127,8 @@ export const contactsRemove = defineCommand({
   view: done,
 });
 
-function findContact(name: string, contacts: Contacts): [string, Contact] {
-  const saved = savedName(contacts, name);
-  const contact = saved === undefined ? undefined : contacts[saved];
-  if (saved === undefined || contact === undefined) throw notAContact(name, contacts);
-  return [saved, contact];
-}
-
 async function askName(context: Context): Promise<string> {
-  const name = await context.ask.steps.parsed({
+  const name = await context.ask.pose({
     message: 'Name of the contact',
     flag: 'NAME',
     parse: parseContactName,
@@ -151,7 +142,6 @@ async function askName(context: Context): Promise<string> {
  * payouts.
  */
 async function askContact(context: Context): Promise<string | undefined> {
-  const { steps } = context.ask;
   const choices = [
     {
       value: false,
@@ -164,33 +154,24 @@ async function askContact(context: Context): Promise<string | undefined> {
       description: 'for svcpay send',
     },
   ];
-  const asked = await walk<{ isSend: boolean | undefined; to: string | undefined }>(
-    { isSend: undefined, to: undefined },
-    [
-      (soFar, before) =>
-        taking(
-          steps.select({
-            message: 'How do you pay this contact?',
-            flag: 'DESTINATION',
-            choices,
-            default: before?.isSend,
-          }),
-          (isSend) => ({ ...soFar, isSend }),
-        ),
-      (soFar) =>
-        soFar.isSend === true
-          ? taking(
-              steps.parsed({
-                message: 'Pay to',
-                example: 'e.g. ada@example.com',
-                flag: 'DESTINATION',
-                parse: (text) => detectDestination(text).text,
-              }),
-              (to) => ({ ...soFar, to }),
-            )
-          : undefined,
-    ],
-  );
+  const step = stepFor<{ isSend?: boolean | undefined; to?: string | undefined }>();
+  const asked = await walk(context.ask.pose, {}, [
+    step('isSend', () => ({
+      message: 'How do you pay this contact?',
+      flag: 'DESTINATION',
+      choices,
+    })),
+    step(
+      'to',
+      () => ({
+        message: 'Pay to',
+        example: 'e.g. ada@example.com',
+        flag: 'DESTINATION',
+        parse: (text) => detectDestination(text).text,
+      }),
+      ({ isSend }) => isSend === true,
+    ),
+  ]);
   if (asked === back) throw leftAtOnce(context, 'Nothing was saved');
   return asked.to;
 }
@@ -271,7 +252,7 @@ async function askForRest(
   institutions: LookUp,
   context: Context,
 ): Promise<Destination> {
-  const draft = await askRecipient(start, { ask: context.ask.steps, institutions });
+  const draft = await askRecipient(start, { pose: context.ask.pose, institutions });
   if (draft === back) throw leftAtOnce(context, 'Nothing was saved');
   return draft;
 }

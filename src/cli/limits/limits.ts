@@ -197,7 +197,7 @@ async function agreeToRaise(
     if (former === undefined || value.lte(former)) continue;
     const [from, to] = [money(ccy, former), { ccy, value }].map(amountWithSats);
     const change = `${ruleNames[rule]} from ${from} to ${to}`;
-    const answer = await ask.steps.parsed({
+    const answer = await ask.pose({
       message: `This raises the limit ${change}. Type the new amount to confirm:`,
       flag: '--yes',
       parse: (typed) => {

@@ -10,7 +10,7 @@ import { sanitize } from '../../terminal/sanitize.js';
 import { failureLines, commandFor } from '../../terminal/next-step.js';
 import { loginView, type Login } from '../../terminal/views/settings-views.js';
 import type { Context } from '../context.js';
-import { back, type Back, stepFor, taking, walk } from '../../terminal/ask/questions.js';
+import { anyText, back, type Back, stepFor, taking, walk } from '../../terminal/ask/questions.js';
 import { defineCommand } from '../define.js';
 import { record } from '../show.js';
 import { leftAtOnce } from '../exit-with.js';
@@ -147,7 +147,7 @@ async function askAddress(before: string | undefined, context: Context): Promise
     parse: parseBaseUrl,
   };
   for (let suggested = before; ;) {
-    const typed: string | Back = await context.ask.steps.parsed({
+    const typed: string | Back = await context.ask.pose({
       ...question,
       default: suggested,
     });
@@ -191,30 +191,28 @@ async function askAccess(
   );
   if (missing.length > 0) ask.demand(missing.map((name) => flags[name]));
   return walk<Access>(
+    ask.pose,
     start,
     [
-      step('baseUrl', (_soFar, before) => askAddress(before?.baseUrl, context)),
-      step('apiKey', (_soFar, before) =>
-        ask.steps.parsed({
-          message: 'API key',
-          flag: flags.apiKey,
-          default: before?.apiKey,
-          parse: parseApiKey,
-        }),
-      ),
-      async (soFar) => {
+      (soFar, before) =>
+        soFar.baseUrl === undefined
+          ? taking(askAddress(before?.baseUrl, context), (baseUrl) => ({ ...soFar, baseUrl }))
+          : undefined,
+      step('apiKey', () => ({ message: 'API key', flag: flags.apiKey, parse: parseApiKey })),
+      async (soFar, _before, pose) => {
         await agreeToReplace(
           { sandbox: false, baseUrl: soFar.baseUrl, apiKey: soFar.apiKey },
           context,
         );
         if (soFar.apiSecret !== undefined) return soFar;
-        return taking(
-          ask.steps.secret({ message: 'API secret', flag: flags.apiSecret }),
-          (apiSecret) => ({ ...soFar, apiSecret }),
-        );
+        const question = { message: 'API secret', flag: flags.apiSecret, parse: anyText };
+        return taking(pose({ ...question, isSecret: true }), (apiSecret) => ({
+          ...soFar,
+          apiSecret,
+        }));
       },
     ],
-    before,
+    { before },
   );
 }
 

@@ -1,13 +1,10 @@
 // Runs guided flows. After a refusal, a guided flow shows the reason and asks what to change.
-// Builds the forms and choices of guided flows.
 import { Failure, type FailureKind } from '../../formats/failure.js';
-import type { Ask } from '../../terminal/ask/ask.js';
-import { back, type Back, type Choice, type LinesAbove } from '../../terminal/ask/questions.js';
+import { back, type Back, type Choice } from '../../terminal/ask/questions.js';
 import { failureLines } from '../../terminal/next-step.js';
 import type { Context } from '../context.js';
 import { leftAtOnce } from '../exit-with.js';
 import { formatAmount, moneyFromWire, type Money } from '../../formats/amount.js';
-import { formLines, type Form } from '../../terminal/cards/card.js';
 
 /** A group of answers that the person can change after a refusal. */
 interface Change<A> {
@@ -104,7 +101,7 @@ async function askChange<A, R>(
   const choices = error.kind === 'temporary' ? [...again, ...changed] : [...changed, ...again];
   while (choices.length > 0) {
     const question = { message: 'What now?', flag: '--yes', choices, backName: 'Leave it' };
-    const forget = await context.ask.steps.select(question);
+    const forget = await context.ask.pose(question);
     if (forget === back) return undefined;
     const next = await ask(forget(answers), answers);
     if (next !== back) return next;
@@ -130,27 +127,3 @@ export async function walletChoices({ account }: Context): Promise<WalletChoice[
     };
   });
 }
-
-/**
- * Shows each question below a form with the earlier answers.
- * @param formOf returns the form at the time of a question
- */
-export function askingUnder(formOf: () => Form | undefined, ask: Ask['steps']): Ask['steps'] {
-  const over: LinesAbove = (canvas) => {
-    const form = formOf();
-    return form === undefined ? [] : formLines(form, canvas);
-  };
-  return {
-    text: (question) => ask.text({ ...question, over }),
-    parsed: (question) => ask.parsed({ ...question, over }),
-    select: (question) => ask.select({ ...question, over }),
-    search: (question) => ask.search({ ...question, over }),
-    secret: (question) => ask.secret({ ...question, over }),
-  };
-}
-
-/** Builds a form from the earlier answers. */
-export const answersForm = (title: string, answers: readonly (string | undefined)[]): Form => ({
-  title,
-  known: answers.flatMap((text) => (text === undefined ? [] : [{ text, isDone: true }])),
-});

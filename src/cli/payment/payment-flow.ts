@@ -277,7 +277,7 @@ export async function askAgain(
     });
   }
   out.say(`  You ${sentence}`);
-  const answer = await ask.steps.select<'follow' | 'another' | Back>({
+  const answer = await ask.pose<'follow' | 'another' | Back>({
     message: 'What now?',
     flag: '--again',
     choices: [

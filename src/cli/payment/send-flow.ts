@@ -3,7 +3,7 @@ import type { Transaction } from '../../api/types.js';
 import { railProperties, type Rail, railTo } from '../../formats/rails.js';
 import { didYouMean } from '../../formats/text.js';
 import { Failure } from '../../formats/failure.js';
-import { savedName, type Contact } from '../../store/profile/profiles.js';
+import { contactNamed, type Contact } from '../../store/profile/profiles.js';
 import {
   readSend,
   type Missing,
@@ -121,26 +121,23 @@ function missingWords(
 }
 
 /** Returns the name and the data of the contact that the text names. */
-function contactNamed(
+function contactOf(
   to: string | undefined,
   { config }: Deps<'config'>,
-): [string, Contact] | undefined {
-  if (to === undefined || !contactName.test(to)) return undefined;
-  const { contacts } = config.read();
-  const name = savedName(contacts, to);
-  const contact = name === undefined ? undefined : contacts[name];
-  return name === undefined || contact === undefined ? undefined : [name, contact];
+): readonly [name?: string, contact?: Contact] {
+  if (to === undefined || !contactName.test(to)) return [];
+  return contactNamed(config.read().contacts, to) ?? [];
 }
 
 /** Returns the name of the contact if svcpay pays the contact by payouts. */
 function payoutContact(to: string | undefined, context: Context): string | undefined {
-  const [name, contact] = contactNamed(to, context) ?? [];
+  const [name, contact] = contactOf(to, context);
   return typeof contact === 'object' ? name : undefined;
 }
 
 /** Replaces the name of a contact with the saved destination. */
 export function withContact(words: SendWords, context: Deps<'config'>): SendWords {
-  const [name, contact] = contactNamed(words.to, context) ?? [];
+  const [name, contact] = contactOf(words.to, context);
   return typeof contact === 'string' ? { ...words, to: contact, name } : words;
 }
 

@@ -3,14 +3,21 @@ import type { Transaction } from '../../api/types.js';
 import { formatAmount, type Money, moneyFromWire } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import { type Rail, railProperties } from '../../formats/rails.js';
-import type { Ask } from '../../terminal/ask/ask.js';
-import { back, type Back, type Step, taking, walk } from '../../terminal/ask/questions.js';
+import {
+  type Pose,
+  back,
+  type Back,
+  type Step,
+  taking,
+  walk,
+} from '../../terminal/ask/questions.js';
+import { formAbove } from '../../terminal/cards/card.js';
 import { shortened } from '../../formats/text.js';
 import type { Missing, ReadSend, SendWords } from '../../wallet/instruction/send.js';
 import { checkWithin } from '../../wallet/instruction/instruction.js';
 import { type KnownPayee, payeeChoices, readPayees } from '../contacts/payees.js';
 import type { Context } from '../context.js';
-import { answersForm, askingUnder, runGuided } from './guided.js';
+import { runGuided } from './guided.js';
 
 type Plan = (words: SendWords) => ReadSend;
 
@@ -61,41 +68,33 @@ async function askSend(
   context: Context,
   before: SendWords | undefined,
 ): Promise<SendWords | Back> {
-  const { ask } = context;
-  let answers = start;
-  const steps = askingUnder(
-    () =>
-      answersForm('Send', [
-        answers.to && `to ${shortened(answers.to)}`,
-        answers.via && wayNames[answers.via],
-      ]),
-    ask.steps,
-  );
-  type Question = (
+  const onStep = ({ to, via }: SendWords) =>
+    formAbove('Send', [to && `to ${shortened(to)}`, via && wayNames[via]]);
+  type Asking = (
     soFar: SendWords,
     before: SendWords | undefined,
+    pose: Pose,
     ccy: string | undefined,
   ) => Promise<SendWords | Back>;
   const asking =
-    (missing: Missing, question: Question): Step<SendWords> =>
-    (soFar, before) => {
-      answers = soFar;
+    (missing: Missing, question: Asking): Step<SendWords> =>
+    (soFar, before, pose) => {
       const planned = plan(soFar);
       return planned.missing === missing
-        ? question(soFar, before, 'ccy' in planned ? planned.ccy : undefined)
+        ? question(soFar, before, pose, 'ccy' in planned ? planned.ccy : undefined)
         : undefined;
     };
   return walk<SendWords>(
+    context.ask.pose,
     start,
     [
-      asking('destination', (soFar, before) => askDestination(soFar, before, plan, steps, context)),
-      asking('way', (soFar, before) =>
-        taking(steps.select({ ...wayQuestion, default: before?.via }), (via) => ({
-          ...soFar,
-          via,
-        })),
+      asking('destination', (soFar, before, pose) =>
+        askDestination(soFar, before, plan, pose, context),
       ),
-      asking('amount', async (soFar, before, ccy) => {
+      asking('way', (soFar, before, pose) =>
+        taking(pose({ ...wayQuestion, default: before?.via }), (via) => ({ ...soFar, via })),
+      ),
+      asking('amount', async (soFar, before, pose, ccy) => {
         const balances = await shownBalances(context);
         const parse = (amount: string): SendWords => {
           const next = { ...soFar, amount };
@@ -104,10 +103,10 @@ async function askSend(
           return next;
         };
         const question = amountQuestion(ccy, soFar.from, balances);
-        return steps.parsed({ ...question, flag: 'AMOUNT', default: before?.amount, parse });
+        return pose({ ...question, flag: 'AMOUNT', default: before?.amount, parse });
       }),
     ],
-    before,
+    { before, onStep },
   );
 }
 
@@ -119,7 +118,7 @@ async function askDestination(
   soFar: SendWords,
   before: SendWords | undefined,
   plan: Plan,
-  steps: Ask['steps'],
+  pose: Pose,
   context: Context,
 ): Promise<SendWords | Back> {
   const parse = (to: string): SendWords => {
@@ -134,10 +133,11 @@ async function askDestination(
   );
   if (payees.length === 0) {
     const example = exampleOf(soFar.rail);
-    return steps.parsed({ ...question, example, default: before?.to, parse });
+    return pose({ ...question, example, default: before?.to, parse });
   }
-  const to = await steps.search({
+  const to = await pose({
     ...question,
+    isSearch: true,
     choices: (await payeeChoices(payees, context)).map((choice) => ({
       ...choice,
       value: toOf(choice.value),

@@ -3,8 +3,7 @@
 import { formatAmount, parseAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import {
-  notAContact,
-  savedName,
+  findContact,
   type Contacts,
   type Party,
   type Profile,
@@ -18,22 +17,13 @@ import {
   payoutCountries,
   type PayoutCountry,
   type PayoutMethod,
-  methodOfKind,
 } from '../../wallet/payout/methods.js';
 import { type ValuesOf, choice, currency, file, flagName, text, whole, word } from '../values.js';
-import { clip, entryOf } from '../../formats/text.js';
+import { clip } from '../../formats/text.js';
 import { countryCodes, parseCountryCode, parsePhone } from '../../formats/country.js';
 import { paymentOptions } from '../payment/payment-options.js';
 
 export const partyTypes = ['individual', 'business'] as const;
-
-const country = () =>
-  word(
-    'COUNTRY',
-    findCountry,
-    payoutCountries.map(({ code }) => code),
-  ).offering(payoutCountries.flatMap(({ code, name }) => [code, name]));
-const line = () => word('TEXT', parseLine);
 
 const kinds = ['mobile', 'bank'] as const;
 
@@ -51,7 +41,8 @@ function readMethod(text: string): MethodOf {
   const name = text.trim().toLowerCase();
   const kind = kinds.find((each) => each === name.replace(/ (?:account|wallet)$/, ''));
   if (kind !== undefined)
-    return (country) => (country === undefined ? undefined : methodOfKind(kind, country));
+    return (country) =>
+      country && methodsIn(country).find(({ institutionType }) => institutionType === kind);
   const method = findMethod(text);
   return () => method;
 }
@@ -65,14 +56,21 @@ const partyOptions = (whose: string) => ({
     .optional()
     .describe(`${whose}: country, two letters`),
   phone: word('NUMBER', parsePhone).optional().describe(`${whose}: phone number with country code`),
-  address: line().optional().describe(`${whose}: street address`),
+  address: word('TEXT', parseLine).optional().describe(`${whose}: street address`),
 });
 
 const recipient = partyOptions('the recipient');
 const sender = partyOptions('the sender');
 
 export const destinationOptions = {
-  country: country().optional().describe('country to pay out to'),
+  country: word(
+    'COUNTRY',
+    findCountry,
+    payoutCountries.map(({ code }) => code),
+  )
+    .offering(payoutCountries.flatMap(({ code, name }) => [code, name]))
+    .optional()
+    .describe('country to pay out to'),
   method: word('CODE', readMethod, [...kinds, ...methodsIn().map(({ code }) => code)])
     .optional()
     .describe('payout method, or just mobile or bank (list: svcpay payout methods)'),
@@ -133,8 +131,9 @@ export const payoutOptions = {
 };
 
 export type PayoutFlags = ValuesOf<typeof payoutOptions>;
-export type PayoutAnswers = Pick<PayoutFlags, 'recipient' | keyof typeof answerOptions>;
+export type PayoutFlag = keyof PayoutFlags;
 export type DestinationFlags = ValuesOf<typeof destinationOptions>;
+export type PayoutAnswers = Pick<PayoutFlags, 'recipient' | keyof typeof answerOptions>;
 
 /**
  * The answers about the destination of a payout, with the resolved payout method. Each answer is
@@ -152,34 +151,26 @@ type Answers = Readonly<Partial<Record<AnswerName, unknown>>>;
 const isAnswer = (name: string): name is AnswerName => Object.hasOwn(answerOptions, name);
 
 /** Returns those flags on the command line that `among` contains, such as `--acct-num`. */
-export const givenFlags = (flags: Answers, among: object): string[] =>
+export const givenFlags = (flags: Answers, among: object = answerOptions): string[] =>
   Object.keys(among)
     .filter((name) => isAnswer(name) && flags[name] !== undefined)
     .map(flagName);
 
-/** The names of the optional answers of a payout. */
-const optional: ReadonlySet<AnswerName> = new Set([
-  'country',
-  'institutionName',
-  'recipientPhone',
-  'recipientAddress',
-  'senderPhone',
-  'senderAddress',
-]);
+/** Returns a flag as a person types it, such as `--acct-num NUMBER`. */
+export const flagWords = (name: PayoutFlag): string =>
+  `${flagName(name)} ${payoutOptions[name].shape.placeholder}`;
 
-/** Returns the names of the missing required answers. */
-function missingAnswers(given: Answers, among: object = answerOptions): AnswerName[] {
-  const needed = (name: AnswerName): boolean =>
-    !optional.has(name) || (name === 'country' && given.method === undefined);
-  return Object.keys(among)
+/** Returns the flags of the missing required answers. */
+export const missingFlags = (given: Answers, among: object = answerOptions): string[] =>
+  Object.keys(among)
     .filter(isAnswer)
-    .filter((name) => given[name] === undefined && needed(name));
-}
-
-export const missingFlags = (given: Answers, among?: object): string[] =>
-  missingAnswers(given, among).map(
-    (name) => `${flagName(name)} ${answerOptions[name].shape.placeholder}`,
-  );
+    .filter(
+      (name) =>
+        given[name] === undefined &&
+        !/^institutionName$|(?:Phone|Address)$/.test(name) &&
+        (name !== 'country' || given.method === undefined),
+    )
+    .map(flagWords);
 
 /**
  * The person's answers to the questions of a payout. An answer is undefined if svcpay does not know
@@ -251,23 +242,25 @@ export function readDraft(
 ): Draft {
   const [chosen, kept] =
     flags.recipient === undefined ? [] : knownRecipient(flags.recipient, contacts);
-  const destination = kept === undefined ? readDestination(flags) : fromBook(flags, kept);
-  const amount =
-    flags.amount === undefined ? undefined : readAmount(flags.amount, destination.country);
-  const { method: _read, ...others } = flags;
+  const given = givenFlags(flags, destinationOptions);
+  if (kept !== undefined && given.length > 0)
+    throw new Failure(
+      'usage',
+      `The contact already names the account. Remove ${given.join(', ')}.`,
+    );
+  const destination = kept === undefined ? readDestination(flags) : answersOf(kept);
   // The address book stores the purpose, source and relationship codes of a recipient's last
   // payout.
-  const codes = kept?.codes;
-  const { purpose = codes?.purpose, source = codes?.source } = flags;
-  const { relationship = codes?.relationship } = flags;
+  const { codes } = kept ?? {};
+  const { method: _read, amount, ...others } = flags;
   return {
     ...others,
     ...destination,
     ...readSender(flags, keptSender),
-    purpose,
-    source,
-    relationship,
-    amount,
+    purpose: flags.purpose ?? codes?.purpose,
+    source: flags.source ?? codes?.source,
+    relationship: flags.relationship ?? codes?.relationship,
+    amount: amount === undefined ? undefined : readAmount(amount, destination.country),
     chosen,
   };
 }
@@ -291,19 +284,11 @@ function readAmount(text: string, country: PayoutCountry | undefined): Money {
 }
 
 function knownRecipient(name: string, contacts: Contacts): [string, Recipient] {
-  const saved = savedName(contacts, name);
-  const contact = saved === undefined ? undefined : contacts[saved];
-  if (saved === undefined || contact === undefined) throw notAContact(name, contacts, 'usage');
+  const [saved, contact] = findContact(contacts, name, 'usage');
   if (typeof contact !== 'string') return [saved, contact];
   throw new Failure('usage', `"${saved}" is a contact for svcpay send, not for payouts.`, {
     next: { do: 'run', command: 'send', argument: saved },
   });
-}
-
-function fromBook(flags: PayoutAnswers, kept: Recipient): Destination {
-  const given = givenFlags(flags, destinationOptions);
-  if (given.length === 0) return answersOf(kept);
-  throw new Failure('usage', `The contact already names the account. Remove ${given.join(', ')}.`);
 }
 
 /** Converts a recipient of the address book to answers. */
@@ -345,20 +330,18 @@ function readSender(flags: PayoutAnswers, kept: Profile['sender']): Draft {
  * contact contain only the contact's name.
  */
 export function flagsOf({ chosen, country, method, amount, ...others }: Draft) {
-  const recipient = chosen === '' ? undefined : chosen;
-  const answers = {
+  const answers: Readonly<Record<string, unknown>> = {
     ...others,
-    recipient,
+    recipient: chosen || undefined,
     country: country?.code,
     method: method?.code,
     amount: amount && formatAmount(amount),
   };
-  const names = ['recipient', 'from', ...Object.keys(answerOptions)].filter(
-    (name) => recipient === undefined || !Object.hasOwn(destinationOptions, name),
-  );
-  const flags = names.map((name): [string, unknown] => [name, entryOf(answers, name)]);
   return Object.fromEntries(
-    flags.flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+    ['recipient', 'from', ...Object.keys(answerOptions)].flatMap((name) => {
+      const value = chosen && Object.hasOwn(destinationOptions, name) ? undefined : answers[name];
+      return value === undefined ? [] : [[name, String(value)]];
+    }),
   );
 }
 
@@ -369,23 +352,24 @@ export function partyOf(draft: Draft, who: 'recipient' | 'sender'): Party | unde
     draft[`${who}Name`],
     draft[`${who}Country`],
   ];
-  const [contactNumber, address1] = [draft[`${who}Phone`], draft[`${who}Address`]];
-  if (type === undefined || legalFullName === undefined || countryCode === undefined)
-    return undefined;
-  return {
-    type,
-    legalFullName,
-    countryCode,
-    ...(contactNumber !== undefined && { contactNumber }),
-    ...(address1 !== undefined && { address1 }),
-  };
+  return type && legalFullName && countryCode
+    ? {
+        type,
+        legalFullName,
+        countryCode,
+        contactNumber: draft[`${who}Phone`],
+        address1: draft[`${who}Address`],
+      }
+    : undefined;
 }
 
-const change = (name: string, forgotten: readonly (keyof Draft)[], others: Draft = {}) => ({
+const change = (name: string, forgotten: RegExp, others: Draft = {}) => ({
   name,
   forget: (draft: Draft): Draft => ({
     ...draft,
-    ...Object.fromEntries(forgotten.map((each) => [each, undefined])),
+    ...Object.fromEntries(
+      Object.keys(draft).flatMap((each) => (forgotten.test(each) ? [[each, undefined]] : [])),
+    ),
     ...others,
   }),
 });
@@ -397,33 +381,10 @@ const somebodyNew: Draft = { chosen: '' };
  * the person declined the quote.
  */
 export const payoutChanges = [
-  change('Change the amount', ['amount']),
-  change('Pay from another wallet', ['from']),
-  change(
-    'Change the account',
-    [
-      'country',
-      'method',
-      'methodOf',
-      'institution',
-      'institutionName',
-      'acctNum',
-      'acctName',
-      'amount',
-    ],
-    somebodyNew,
-  ),
-  change(
-    'Change the recipient',
-    ['recipientType', 'recipientName', 'recipientCountry', 'recipientPhone', 'recipientAddress'],
-    somebodyNew,
-  ),
-  change('Change your own details', [
-    'senderType',
-    'senderName',
-    'senderCountry',
-    'senderPhone',
-    'senderAddress',
-  ]),
-  change('Change the purpose, source and relationship', ['purpose', 'source', 'relationship']),
+  change('Change the amount', /^amount$/),
+  change('Pay from another wallet', /^from$/),
+  change('Change the account', /^(?:country|method|institution|acct|amount)/, somebodyNew),
+  change('Change the recipient', /^recipient./, somebodyNew),
+  change('Change your own details', /^sender/),
+  change('Change the purpose, source and relationship', /^(?:purpose|source|relationship)$/),
 ];

@@ -1,369 +1,52 @@
 // Asks for the unknown answers of a payout in order, and lets the person go back to each question.
-import { formatAmount, money, parseAmount, shortAmount, type Money } from '../../formats/amount.js';
+// A form above the questions summarizes each answered part of the payout in one line.
+import type { Institution } from '../../api/types.js';
+import { formatAmount, money, parseAmount, shortAmount } from '../../formats/amount.js';
+import { countryCodes, countryName, parsePhone } from '../../formats/country.js';
 import type { KycCodes, Recipient } from '../../store/profile/profiles.js';
-import type { Ask } from '../../terminal/ask/ask.js';
 import {
-  type Back,
-  type Choice,
+  anyText,
   back,
+  stepFor,
   taking,
   walk,
-  stepFor,
+  type Back,
+  type Choice,
+  type ChoiceQuestion,
+  type Pose,
   type Step,
+  type TextQuestion,
 } from '../../terminal/ask/questions.js';
-import { worthText, type Form } from '../../terminal/cards/card.js';
-import { highestCode, parseAccountNumber, parseLine } from '../../wallet/payout/order.js';
+import { formAbove, worthText } from '../../terminal/cards/card.js';
 import {
-  answersOf,
-  partyOf,
-  type Draft,
-  destinationOptions,
-  givenFlags,
-  withCountry,
-  withMethod,
-} from './payout-draft.js';
-import { askingUnder } from '../payment/guided.js';
-import type { WorthOf } from '../watch/worth.js';
-import { whole } from '../values.js';
-import type { Institution } from '../../api/types.js';
-import { countryCodes, countryName, parsePhone } from '../../formats/country.js';
-import {
-  institutionsFor,
   accountWords,
+  institutionsFor,
   methodsIn,
   payoutCountries,
   type PayoutMethod,
 } from '../../wallet/payout/methods.js';
-
-type FormPart = 'Where to' | 'Amount' | 'Account' | 'Recipient' | 'Sender' | 'Codes';
-
-/** A part of the form, and the function that summarizes the answers of the part. */
-type PartText = readonly [part: FormPart, tell: (draft: Draft) => string];
-
-/**
- * Returns the form that svcpay shows above the questions of `part`. Without `part`, returns the
- * completed form.
- */
-type FormOf = (draft: Draft, part?: FormPart) => Form;
-
-const where: PartText = [
-  'Where to',
-  ({ country, method }) => listed(country?.name, method && accountWords(method), method?.arrives),
-];
-
-const payee: readonly PartText[] = [
-  [
-    'Account',
-    ({ institution, institutionName, acctNum, acctName }) =>
-      listed(
-        institutionName === undefined ? institution : `${institutionName} (${institution})`,
-        acctNum,
-        acctName,
-      ),
-  ],
-  ['Recipient', (draft) => partyText(draft, 'recipient')],
-];
-
-/**
- * Creates the form of a payout.
- * @param start the answers known before the first question
- */
-function payoutForm(start: Draft, worth: WorthOf): FormOf {
-  const note = partyOf(start, 'sender') === undefined ? '' : ' (kept)';
-  return form('Payout', [
-    where,
-    [
-      'Amount',
-      ({ amount, from }) =>
-        listed(
-          amount === undefined ? undefined : formatAmount(amount),
-          amount === undefined ? undefined : costText(worth(amount, from ?? 'BTC')),
-          from === undefined ? undefined : `from the ${from} wallet`,
-        ),
-    ],
-    ...payee,
-    ['Sender', (draft) => labelled('sender: ', partyText(draft, 'sender'), note)],
-    [
-      'Codes',
-      ({ purpose, source, relationship }) =>
-        listed(
-          coded('purpose', purpose),
-          coded('source', source),
-          coded('relationship', relationship),
-        ),
-    ],
-  ]);
-}
-
-const recipientForm: FormOf = form('Recipient', [where, ...payee]);
-
-function form(name: string, parts: readonly PartText[]): FormOf {
-  return (draft, asked) => {
-    const index = parts.findIndex(([part]) => part === asked);
-    const lines = parts
-      .map(([part, tell]) => ({ text: tell(draft), isDone: part !== asked }))
-      .filter(({ text }) => text !== '');
-    return {
-      title:
-        asked === undefined ? name : `${name} · step ${index + 1} of ${parts.length} · ${asked}`,
-      known: lines,
-    };
-  };
-}
-
-const listed = (...words: readonly (string | undefined)[]): string =>
-  words.filter((word) => word).join(' · ');
-const labelled = (before: string, text: string, after: string): string =>
-  text === '' ? '' : before + text + after;
-
-function partyText(draft: Draft, who: 'recipient' | 'sender'): string {
-  const [kind, country] = [draft[`${who}Type`], draft[`${who}Country`]];
-  const named = country === undefined ? undefined : countryName(country);
-  return listed(
-    kind === 'business' ? kind : undefined,
-    draft[`${who}Name`],
-    named,
-    draft[`${who}Phone`],
-    draft[`${who}Address`],
-  );
-}
-
-const costText = (cost: Money | undefined): string | undefined =>
-  cost === undefined ? undefined : `≈ ${shortAmount(cost)}`;
-
-const coded = (name: string, code: number | undefined): string | undefined =>
-  code === undefined ? undefined : `${name} ${code}`;
-
-type DraftStep = Step<Draft>;
+import { highestCode, parseAccountNumber, parseLine } from '../../wallet/payout/order.js';
+import type { WorthOf } from '../watch/worth.js';
+import { whole } from '../values.js';
+import {
+  answersOf,
+  destinationOptions,
+  flagWords,
+  givenFlags,
+  partyOf,
+  withCountry,
+  withMethod,
+  type Draft,
+  type PayoutFlag,
+} from './payout-draft.js';
 
 interface PayoutPrompts {
-  readonly ask: Ask['steps'];
+  readonly pose: Pose;
   /** The country of the sender of the last payout, or of the locale, as a suggestion. */
   readonly ownCountry?: string | undefined;
   /** Reads the institutions of a country. */
   readonly institutions: (countryCode: string) => Promise<readonly Institution[]>;
 }
-
-type PartSteps = readonly [part: FormPart | undefined, steps: readonly DraftStep[]];
-
-export const step = stepFor<Draft>();
-
-export const isNew = ({ chosen }: Draft): boolean => chosen === undefined || chosen === '';
-
-/** @param next the parts between the country and the account */
-function destinationSteps(
-  start: Draft,
-  asking: PayoutPrompts,
-  next: readonly PartSteps[] = [],
-): PartSteps[] {
-  const { ask } = asking;
-  const where: DraftStep[] = [
-    (soFar, before) =>
-      soFar.country === undefined
-        ? taking(ask.search({ ...countryQuestion(soFar), default: before?.country }), (country) =>
-            withCountry(soFar, country),
-          )
-        : undefined,
-    (soFar, before) =>
-      soFar.method === undefined
-        ? taking(ask.select({ ...methodQuestion(soFar), default: before?.method }), (method) =>
-            withMethod(soFar, method),
-          )
-        : undefined,
-  ];
-  const account: DraftStep[] = [
-    (soFar, before) =>
-      soFar.institution === undefined ? askInstitution(soFar, before, asking) : undefined,
-    step('acctNum', ({ method }, before) => {
-      const isMobile = method?.institutionType === 'mobile';
-      const parse = (text: string): string =>
-        method === undefined ? text : parseAccountNumber(text, method);
-      const message = isMobile ? 'Mobile number' : 'Account number';
-      const example = isMobile ? `of ${method.country.name}` : method?.format.words;
-      return ask.parsed({
-        message,
-        example,
-        flag: '--acct-num NUMBER',
-        default: before?.acctNum,
-        parse,
-      });
-    }),
-    step('acctName', (_soFar, before) =>
-      ask.parsed({
-        message: 'Name on the account',
-        flag: '--acct-name NAME',
-        default: before?.acctName,
-        parse: parseLine,
-      }),
-    ),
-  ];
-  return [
-    ['Where to', where],
-    ...next,
-    ['Account', account],
-    ['Recipient', partySteps('recipient', start, asking)],
-  ];
-}
-
-function countryQuestion({ amount, methodOf }: Draft) {
-  const possible = payoutCountries
-    .filter(
-      (country) =>
-        (amount === undefined || amount.ccy === country.ccy) &&
-        (methodOf === undefined || methodOf(country) !== undefined),
-    )
-    .toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
-  const choices = possible.map((country) => ({
-    value: country,
-    name: `${country.name} (${country.ccy})`,
-    description: methodsIn(country).map(describeMethod).join('; '),
-  }));
-  return { message: 'Country to pay out to', flag: '--country COUNTRY', choices };
-}
-
-const describeMethod = (method: PayoutMethod): string =>
-  method.arrives === undefined
-    ? accountWords(method)
-    : `${accountWords(method)}, ${method.arrives}`;
-
-const methodQuestion = ({ country }: Draft) => ({
-  message: 'Pay out to',
-  flag: '--method CODE',
-  choices: methodsIn(country).map((method) => ({
-    value: method,
-    name: method.institutionType === 'mobile' ? 'Mobile wallet' : 'Bank account',
-    description: [method.code, method.arrives ?? ''].filter((part) => part !== '').join(', '),
-  })),
-});
-
-async function askInstitution(
-  soFar: Draft,
-  before: Draft | undefined,
-  { ask, institutions }: PayoutPrompts,
-): Promise<Draft | Back> {
-  const { method } = soFar;
-  const listed =
-    method === undefined ? [] : institutionsFor(method, await institutions(method.country.code));
-  const message = method?.institutionType === 'mobile' ? 'Mobile wallet' : 'Bank';
-  const flag = '--institution CODE';
-  const earlier = before?.institution;
-  if (listed.length === 0) {
-    const institution = await ask.text({
-      message: 'Code of the bank or mobile wallet (the service has no list for this country)',
-      flag,
-      default: earlier,
-    });
-    if (institution === back) return back;
-    const parse = optionally(parseLine);
-    const name = await ask.parsed({
-      message: 'Name of the bank or mobile wallet, if known',
-      flag: '--institution-name NAME',
-      default: before?.institutionName,
-      parse,
-    });
-    return name === back
-      ? askInstitution(soFar, { ...soFar, institution }, { ask, institutions })
-      : { ...soFar, institution, institutionName: name };
-  }
-  const choices = listed
-    .map(({ institutionCode, institutionName }) => ({
-      value: institutionCode,
-      name: `${institutionName} (${institutionCode})`,
-    }))
-    .toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
-  const nameOf = (code: string) =>
-    listed.find(({ institutionCode }) => institutionCode === code)?.institutionName ?? undefined;
-  const question = { message, flag, choices, default: earlier };
-  return taking(ask.search(question), (institution) => ({
-    ...soFar,
-    institution,
-    institutionName: nameOf(institution),
-  }));
-}
-
-const optionally =
-  (parse: (text: string) => string) =>
-  (text: string): string | undefined =>
-    text === '' ? undefined : parse(text);
-
-/**
- * Asks for the identity of a party. Asks for the optional answers only if a required answer is
- * missing too.
- */
-function partySteps(
-  party: 'recipient' | 'sender',
-  start: Draft,
-  { ask, ownCountry }: PayoutPrompts,
-): DraftStep[] {
-  const [who, whose] =
-    party === 'recipient' ? ['The recipient', "Recipient's"] : ['You, the sender', 'Your'];
-  const isAsked = partyOf(start, party) === undefined;
-  const wanted = (soFar: Draft): boolean => isAsked && (party === 'sender' || isNew(soFar));
-  return [
-    step(`${party}Type`, (_soFar, before) =>
-      ask.select({
-        message: `${who}:`,
-        default: before?.[`${party}Type`],
-        flag: `--${party}-type individual|business`,
-        choices: [
-          { value: 'individual', name: 'a person' },
-          { value: 'business', name: 'a business' },
-        ],
-      }),
-    ),
-    step(`${party}Name`, (soFar, before) => {
-      const isBusiness = soFar[`${party}Type`] === 'business';
-      const suggested =
-        before?.[`${party}Name`] ?? (party === 'recipient' ? soFar.acctName : undefined);
-      const message = `${whose} ${isBusiness ? 'registered name' : 'full legal name'}`;
-      return ask.parsed({
-        message,
-        flag: `--${party}-name NAME`,
-        default: suggested,
-        parse: parseLine,
-      });
-    }),
-    step(`${party}Country`, ({ country }, before) =>
-      ask.search({
-        message: `${whose} country`,
-        flag: `--${party}-country CC`,
-        choices: countryChoices,
-        startsEmpty: true,
-        default:
-          before?.[`${party}Country`] ?? (party === 'recipient' ? country?.code : ownCountry),
-      }),
-    ),
-    step(
-      `${party}Phone`,
-      (soFar, before) => {
-        const code = soFar[`${party}Country`];
-        const country = payoutCountries.find((each) => each.code === code);
-        return ask.parsed({
-          default: before?.[`${party}Phone`],
-          message: `${whose} phone with country code, if known`,
-          flag: `--${party}-phone NUMBER`,
-          parse: optionally((text) => parsePhone(text, country)),
-        });
-      },
-      wanted,
-    ),
-    step(
-      `${party}Address`,
-      (_soFar, before) =>
-        ask.parsed({
-          default: before?.[`${party}Address`],
-          message: `${whose} street address, if known`,
-          flag: `--${party}-address TEXT`,
-          parse: optionally(parseLine),
-        }),
-      wanted,
-    ),
-  ];
-}
-
-const countryChoices: readonly Choice<string>[] = countryCodes
-  .map((code) => ({ value: code, name: `${countryName(code)} (${code})` }))
-  .toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
 
 export interface WizardDeps extends PayoutPrompts {
   /** The recipients from the address book and from earlier payouts. */
@@ -388,82 +71,350 @@ interface Keep {
   parseName(text: string): string;
 }
 
-/**
- * Asks the questions of a payout. Resolves with `back` if the person goes back from the first
- * question.
- */
-export function askPayout(start: Draft, deps: WizardDeps, before?: Draft): Promise<Draft | Back> {
-  const { asking, standing } = underForm(payoutForm(start, deps.worth), deps, deps.onAnswers);
-  const { keep } = deps;
-  const steps: PartSteps[] = [
-    ['Where to', [bookStep(asking)]],
-    ...destinationSteps(start, asking, [['Amount', [amountStep(asking)]]]),
-    ['Recipient', keep === undefined ? [] : [keepRecipientStep(start, asking, keep)]],
-    ['Sender', partySteps('sender', start, asking)],
-    ['Sender', keep === undefined ? [] : [keepSenderStep(start, asking, keep)]],
-    ['Codes', fundsSteps(asking)],
-    [undefined, [walletStep(asking)]],
-  ];
-  return walk(start, steps.flatMap(standing), before);
-}
-
-export function askRecipient(start: Draft, deps: PayoutPrompts): Promise<Draft | Back> {
-  const { asking, standing } = underForm(recipientForm, deps);
-  return walk(start, destinationSteps(start, asking).flatMap(standing));
-}
-
-/**
- * Shows the questions of the wizard below the form. The returned function `standing` wraps the
- * steps of a part, so that each step updates the form before it asks its question.
- */
-function underForm<D extends PayoutPrompts>(
-  formOf: FormOf,
-  deps: D,
-  onAnswers?: (soFar: Draft) => void,
-) {
-  let form: Form | undefined;
-  return {
-    asking: { ...deps, ask: askingUnder(() => form, deps.ask) },
-    standing: ([part, steps]: PartSteps): DraftStep[] =>
-      steps.map((step) => (soFar, before) => {
-        onAnswers?.(soFar);
-        form = formOf(soFar, part);
-        return step(soFar, before);
-      }),
-  };
-}
-
 /** A recipient that svcpay can pay, or no recipient for a new one. */
 interface PayoutPayee {
   readonly chosen: string;
   readonly kept?: Recipient;
 }
 
+type Part = 'Where to' | 'Amount' | 'Account' | 'Recipient' | 'Sender' | 'Codes';
+
+/** A part of the form, and the function that summarizes the answers of the part. */
+type PartText = readonly [part: Part, tell: (draft: Draft) => string];
+type PartSteps = readonly [part: Part | undefined, steps: readonly Step<Draft>[]];
+
+/**
+ * Asks the questions of a payout. Resolves with `back` if the person goes back from the first
+ * question.
+ */
+export function askPayout(start: Draft, deps: WizardDeps, before?: Draft): Promise<Draft | Back> {
+  const { keep, onAnswers, pose, worth } = deps;
+  const keeping = (step: (keep: Keep) => Step<Draft>): Step<Draft>[] =>
+    keep === undefined ? [] : [step(keep)];
+  const parts: PartSteps[] = [
+    ['Where to', [bookStep(deps)]],
+    ...destinationSteps(start, deps, [['Amount', [amountStep(worth)]]]),
+    ['Recipient', keeping((keep) => keepRecipientStep(start, keep))],
+    ['Sender', partySteps('sender', start, deps)],
+    ['Sender', keeping((keep) => keepSenderStep(start, keep))],
+    ['Codes', fundsSteps(deps)],
+    [undefined, [walletStep(deps)]],
+  ];
+  return askParts('Payout', payoutTexts(start, worth), parts, pose, start, before, onAnswers);
+}
+
+export const askRecipient = (start: Draft, deps: PayoutPrompts): Promise<Draft | Back> =>
+  askParts('Recipient', [where, ...payee], destinationSteps(start, deps), deps.pose, start);
+
+/** Asks the steps of the parts below a form, which names the current part. */
+function askParts(
+  name: string,
+  texts: readonly PartText[],
+  parts: readonly PartSteps[],
+  pose: Pose,
+  start: Draft,
+  before?: Draft,
+  onAnswers?: (soFar: Draft) => void,
+): Promise<Draft | Back> {
+  const steps = parts.flatMap(([part, steps]) => steps.map((step) => [part, step] as const));
+  const onStep = (soFar: Draft, index: number) => {
+    onAnswers?.(soFar);
+    const at = texts.findIndex(([part]) => part === steps[index]?.[0]);
+    const place = ` · step ${at + 1} of ${texts.length} · ${texts[at]?.[0]}`;
+    return formAbove(
+      at < 0 ? name : name + place,
+      texts.map(([, tell]) => tell(soFar)),
+      at,
+    );
+  };
+  const asked = steps.map(([, step]) => step);
+  return walk(pose, start, asked, { before, onStep });
+}
+
+const where: PartText = [
+  'Where to',
+  ({ country, method }) => listed(country?.name, method && accountWords(method), method?.arrives),
+];
+
+const payee: readonly PartText[] = [
+  [
+    'Account',
+    ({ institution, institutionName, acctNum, acctName }) =>
+      listed(
+        institutionName ? `${institutionName} (${institution})` : institution,
+        acctNum,
+        acctName,
+      ),
+  ],
+  ['Recipient', (draft) => partyText(draft, 'recipient')],
+];
+
+function payoutTexts(start: Draft, worth: WorthOf): PartText[] {
+  const note = partyOf(start, 'sender') === undefined ? '' : ' (kept)';
+  return [
+    where,
+    [
+      'Amount',
+      ({ amount, from }) => {
+        const cost = amount && worth(amount, from ?? 'BTC');
+        return listed(
+          amount && formatAmount(amount),
+          cost && `≈ ${shortAmount(cost)}`,
+          from && `from the ${from} wallet`,
+        );
+      },
+    ],
+    ...payee,
+    [
+      'Sender',
+      (draft) => {
+        const text = partyText(draft, 'sender');
+        return text && `sender: ${text}${note}`;
+      },
+    ],
+    [
+      'Codes',
+      (draft) =>
+        listed(
+          ...codeNames.map((name) =>
+            draft[name] === undefined ? undefined : `${name} ${draft[name]}`,
+          ),
+        ),
+    ],
+  ];
+}
+
+const codeNames = ['purpose', 'source', 'relationship'] as const;
+
+const listed = (...words: readonly (string | undefined)[]): string =>
+  words.filter((word) => word).join(' · ');
+
+function partyText(draft: Draft, who: 'recipient' | 'sender'): string {
+  const [kind, country] = [draft[`${who}Type`], draft[`${who}Country`]];
+  return listed(
+    kind === 'business' ? kind : undefined,
+    draft[`${who}Name`],
+    country && countryName(country),
+    draft[`${who}Phone`],
+    draft[`${who}Address`],
+  );
+}
+
+type Unflagged<T> = Omit<TextQuestion<T>, 'flag'> | Omit<ChoiceQuestion<T>, 'flag'>;
+
+const draftStep = stepFor<Draft>();
+
+/** Creates a step for the answer to the flag `name`. */
+const step = <K extends keyof Draft & PayoutFlag>(
+  name: K,
+  question: (soFar: Draft, before: Draft | undefined) => Unflagged<Draft[K]>,
+  wanted?: (soFar: Draft) => boolean,
+  take?: (soFar: Draft, given: Draft[K]) => Draft,
+): Step<Draft> =>
+  draftStep(
+    name,
+    (soFar, before) => ({ flag: flagWords(name), ...question(soFar, before) }),
+    wanted,
+    take,
+  );
+
+const isNew = ({ chosen }: Draft): boolean => chosen === undefined || chosen === '';
+
+/** @param next the parts between the country and the account */
+function destinationSteps(
+  start: Draft,
+  deps: PayoutPrompts,
+  next: readonly PartSteps[] = [],
+): PartSteps[] {
+  return [
+    [
+      'Where to',
+      [
+        step('country', countryQuestion, undefined, withCountry),
+        step('method', methodQuestion, undefined, withMethod),
+      ],
+    ],
+    ...next,
+    [
+      'Account',
+      [
+        (soFar, before, pose) =>
+          soFar.institution === undefined ? askInstitution(soFar, before, pose, deps) : undefined,
+        step('acctNum', ({ method }) => {
+          const isMobile = method?.institutionType === 'mobile';
+          return {
+            message: isMobile ? 'Mobile number' : 'Account number',
+            example: isMobile ? `of ${method.country.name}` : method?.format.words,
+            parse: (text) => (method === undefined ? text : parseAccountNumber(text, method)),
+          };
+        }),
+        step('acctName', () => ({ message: 'Name on the account', parse: parseLine })),
+      ],
+    ],
+    ['Recipient', partySteps('recipient', start, deps)],
+  ];
+}
+
+function countryQuestion({ amount, methodOf }: Draft) {
+  const possible = payoutCountries.filter(
+    (country) =>
+      (amount === undefined || amount.ccy === country.ccy) &&
+      (methodOf === undefined || methodOf(country) !== undefined),
+  );
+  const choices = possible.map((country) => ({
+    value: country,
+    name: `${country.name} (${country.ccy})`,
+    description: methodsIn(country).map(describeMethod).join('; '),
+  }));
+  return { message: 'Country to pay out to', choices: sorted(choices), isSearch: true } as const;
+}
+
+const sorted = <T>(choices: readonly Choice<T>[]): Choice<T>[] =>
+  choices.toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
+
+const describeMethod = (method: PayoutMethod): string =>
+  method.arrives === undefined
+    ? accountWords(method)
+    : `${accountWords(method)}, ${method.arrives}`;
+
+const methodQuestion = ({ country }: Draft) => ({
+  message: 'Pay out to',
+  choices: methodsIn(country).map((method) => ({
+    value: method,
+    name: method.institutionType === 'mobile' ? 'Mobile wallet' : 'Bank account',
+    description: [method.code, method.arrives ?? ''].filter((part) => part !== '').join(', '),
+  })),
+});
+
+async function askInstitution(
+  soFar: Draft,
+  before: Draft | undefined,
+  pose: Pose,
+  deps: PayoutPrompts,
+): Promise<Draft | Back> {
+  const { method } = soFar;
+  const listed =
+    method === undefined
+      ? []
+      : institutionsFor(method, await deps.institutions(method.country.code));
+  const [flag, earlier] = [flagWords('institution'), before?.institution];
+  if (listed.length === 0) {
+    const institution = await pose({
+      message: 'Code of the bank or mobile wallet (the service has no list for this country)',
+      flag,
+      default: earlier,
+      parse: anyText,
+    });
+    if (institution === back) return back;
+    const institutionName = await pose({
+      message: 'Name of the bank or mobile wallet, if known',
+      flag: flagWords('institutionName'),
+      default: before?.institutionName,
+      parse: optionally(parseLine),
+    });
+    return institutionName === back
+      ? askInstitution(soFar, { ...soFar, institution }, pose, deps)
+      : { ...soFar, institution, institutionName };
+  }
+  const choices = listed.map(({ institutionCode, institutionName }) => ({
+    value: { institution: institutionCode, institutionName: institutionName ?? undefined },
+    name: `${institutionName} (${institutionCode})`,
+  }));
+  const question = {
+    message: method?.institutionType === 'mobile' ? 'Mobile wallet' : 'Bank',
+    flag,
+    choices: sorted(choices),
+    default: choices.find(({ value }) => value.institution === earlier)?.value,
+    isSearch: true,
+  } as const;
+  return taking(pose(question), (chosen) => ({ ...soFar, ...chosen }));
+}
+
+const optionally =
+  (parse: (text: string) => string) =>
+  (text: string): string | undefined =>
+    text === '' ? undefined : parse(text);
+
+/**
+ * Asks for the identity of a party. Asks for the optional answers only if a required answer is
+ * missing too.
+ */
+function partySteps(
+  party: 'recipient' | 'sender',
+  start: Draft,
+  { ownCountry }: PayoutPrompts,
+): Step<Draft>[] {
+  const isRecipient = party === 'recipient';
+  const [who, whose] = isRecipient ? ['The recipient', "Recipient's"] : ['You, the sender', 'Your'];
+  const isAsked = partyOf(start, party) === undefined;
+  const wanted = (soFar: Draft): boolean => isAsked && (!isRecipient || isNew(soFar));
+  return [
+    step(`${party}Type`, () => ({
+      message: `${who}:`,
+      choices: [
+        { value: 'individual', name: 'a person' },
+        { value: 'business', name: 'a business' },
+      ],
+    })),
+    step(`${party}Name`, (soFar) => ({
+      message: `${whose} ${
+        soFar[`${party}Type`] === 'business' ? 'registered name' : 'full legal name'
+      }`,
+      default: isRecipient ? soFar.acctName : undefined,
+      parse: parseLine,
+    })),
+    step(`${party}Country`, ({ country }) => ({
+      message: `${whose} country`,
+      choices: countryChoices,
+      isSearch: true,
+      startsEmpty: true,
+      default: isRecipient ? country?.code : ownCountry,
+    })),
+    step(
+      `${party}Phone`,
+      (soFar) => {
+        const country = payoutCountries.find(({ code }) => code === soFar[`${party}Country`]);
+        return {
+          message: `${whose} phone with country code, if known`,
+          parse: optionally((text) => parsePhone(text, country)),
+        };
+      },
+      wanted,
+    ),
+    step(
+      `${party}Address`,
+      () => ({ message: `${whose} street address, if known`, parse: optionally(parseLine) }),
+      wanted,
+    ),
+  ];
+}
+
+const countryChoices = sorted(
+  countryCodes.map((code) => ({ value: code, name: `${countryName(code)} (${code})` })),
+);
+
 const newPayee: PayoutPayee = { chosen: '' };
 
-function bookStep({ ask, known }: WizardDeps): DraftStep {
-  return (soFar, before) => {
-    if (
-      known.length === 0 ||
-      soFar.chosen !== undefined ||
-      givenFlags(soFar, destinationOptions).length > 0
-    )
-      return undefined;
+const bookStep =
+  ({ known }: WizardDeps): Step<Draft> =>
+  (soFar, before, pose) => {
+    const isKnown = soFar.chosen !== undefined || givenFlags(soFar, destinationOptions).length > 0;
+    if (known.length === 0 || isKnown) return undefined;
     const question = {
       message: 'Pay out to',
       flag: 'NAME',
       choices: known,
+      isSearch: true,
       always: [{ value: newPayee, name: 'New recipient' }],
       default: known.find(({ value }) => value.chosen === before?.chosen)?.value,
-    };
-    return taking(ask.search(question), ({ chosen, kept }) => ({
+    } as const;
+    return taking(pose(question), ({ chosen, kept }) => ({
       ...soFar,
       ...(kept !== undefined && answersOf(kept)),
       usedCodes: kept?.codes,
       chosen,
     }));
   };
-}
 
 const readCode = whole(0, highestCode).read;
 
@@ -473,83 +424,81 @@ const another = -1;
  * Asks for the service's numeric codes: purpose, source and relationship. Shows the labels from the
  * profile, and suggests the codes of the last payout.
  */
-function fundsSteps({ ask, codes, takesAnyCode }: WizardDeps): DraftStep[] {
-  const code = (name: keyof KycCodes, message: string): DraftStep =>
-    step(name, async ({ usedCodes, acctName, chosen }, before) => {
-      const usedFor = usedCodes?.[name];
-      const suggested =
-        before?.[name] ?? usedFor ?? codes[name]?.last ?? (takesAnyCode ? 1 : undefined);
-      const flag = `--${name} N`;
-      const labels = Object.entries(codes[name]?.labels ?? {});
-      const choices = labels.map(([number, label]) => ({
-        value: Number(number),
-        name: `${number}  ${label}`,
-      }));
-      const picked =
-        choices.length === 0
-          ? another
-          : await ask.search({
-              message,
-              flag,
-              choices: [...choices, { value: another, name: 'Another number' }],
-              default: suggested,
-            });
-      if (picked !== another) return picked;
-      const example = takesAnyCode
-        ? 'the sandbox accepts any number'
-        : usedFor === undefined
-          ? "a number from your service's list"
-          : `${usedFor} was used last time for ${chosen || acctName}`;
-      return ask.parsed({
-        message,
-        example,
-        flag,
-        default: suggested === undefined ? undefined : String(suggested),
-        parse: readCode,
-      });
-    });
-  return [
-    code('purpose', 'Purpose of the payment'),
-    code('source', 'Source of the funds'),
-    code('relationship', 'Relationship to the recipient'),
-  ];
+function fundsSteps({ codes, takesAnyCode }: WizardDeps): Step<Draft>[] {
+  const messages = {
+    purpose: 'Purpose of the payment',
+    source: 'Source of the funds',
+    relationship: 'Relationship to the recipient',
+  };
+  const ask = async (
+    name: keyof KycCodes,
+    { usedCodes, acctName, chosen }: Draft,
+    before: Draft | undefined,
+    pose: Pose,
+  ): Promise<number | Back> => {
+    const usedFor = usedCodes?.[name];
+    const suggested =
+      before?.[name] ?? usedFor ?? codes[name]?.last ?? (takesAnyCode ? 1 : undefined);
+    const asked = { message: messages[name], flag: flagWords(name) };
+    const choices = Object.entries(codes[name]?.labels ?? {}).map(([number, label]) => ({
+      value: Number(number),
+      name: `${number}  ${label}`,
+    }));
+    const picked =
+      choices.length === 0
+        ? another
+        : await pose({
+            ...asked,
+            choices: [...choices, { value: another, name: 'Another number' }],
+            isSearch: true,
+            default: suggested,
+          });
+    if (picked !== another) return picked;
+    const example = takesAnyCode
+      ? 'the sandbox accepts any number'
+      : usedFor === undefined
+        ? "a number from your service's list"
+        : `${usedFor} was used last time for ${chosen || acctName}`;
+    return pose({ ...asked, example, default: suggested?.toString(), parse: readCode });
+  };
+  return codeNames.map(
+    (name): Step<Draft> =>
+      (soFar, before, pose) =>
+        soFar[name] === undefined
+          ? taking(ask(name, soFar, before, pose), (code) => ({ ...soFar, [name]: code }))
+          : undefined,
+  );
 }
 
 /** Asks for the paying wallet, unless only one wallet holds money. */
-const walletStep =
-  ({ ask, wallets }: WizardDeps): DraftStep =>
-  (soFar, before) => {
-    const choices = wallets();
-    if (soFar.from !== undefined || choices.length < 2) return undefined;
-    const question = {
-      message: 'Pay from',
-      flag: '--from CCY',
-      choices,
-      default: before?.from ?? 'BTC',
-    };
-    return taking(ask.select(question), (from) => ({ ...soFar, from }));
-  };
+const walletStep = ({ wallets }: WizardDeps): Step<Draft> =>
+  step(
+    'from',
+    () => ({ message: 'Pay from', choices: wallets(), default: 'BTC' }),
+    () => wallets().length > 1,
+  );
 
-const amountStep = ({ ask, worth }: WizardDeps): DraftStep =>
+const amountStep = (worth: WorthOf): Step<Draft> =>
   step('amount', ({ method, from = 'BTC' }, before) => {
     const ccy = method?.country.ccy;
-    const message = `Amount the recipient gets${ccy === undefined ? '' : `, in ${ccy}`}`;
-    const suggested = before?.amount === undefined ? undefined : formatAmount(before.amount);
     const rate = worthText(worth(money(from, 1), ccy));
-    return ask.parsed({
-      message,
-      ...(rate !== '' && { example: `1 ${from} ${rate}` }),
-      flag: '--amount AMOUNT',
-      default: suggested,
+    return {
+      message: `Amount the recipient gets${ccy === undefined ? '' : `, in ${ccy}`}`,
+      example: rate === '' ? undefined : `1 ${from} ${rate}`,
+      default: before?.amount && formatAmount(before.amount),
       parse: (text) => parseAmount(text, ccy),
-    });
+    };
   });
 
 /** Offers to save the recipient that the person has typed, and saves it at once. */
-function keepRecipientStep(start: Draft, { ask }: WizardDeps, keep: Keep): DraftStep {
+function keepRecipientStep(start: Draft, keep: Keep): Step<Draft> {
   const isTyped = partyOf(start, 'recipient') === undefined || start.acctNum === undefined;
-  const save = async (soFar: Draft, before: Draft | undefined): Promise<Draft | Back> => {
-    const chosen = await ask.parsed({
+  const save = async (
+    soFar: Draft,
+    before: Draft | undefined,
+    pose: Pose,
+  ): Promise<Draft | Back> => {
+    const chosen = await pose({
       message: 'Save recipient as (leave empty to skip)',
       flag: '--yes',
       parse: (text) => (text === '' || text === before?.chosen ? text : keep.parseName(text)),
@@ -558,14 +507,13 @@ function keepRecipientStep(start: Draft, { ask }: WizardDeps, keep: Keep): Draft
     if (chosen !== '') await keep.recipient(chosen, soFar);
     return { ...soFar, chosen };
   };
-  return (soFar, before) => (isTyped && isNew(soFar) ? save(soFar, before) : undefined);
+  return (soFar, before, pose) => (isTyped && isNew(soFar) ? save(soFar, before, pose) : undefined);
 }
 
 /** Offers to save the sender that the person has typed, and saves it at once. */
-function keepSenderStep(start: Draft, { ask }: WizardDeps, keep: Keep): DraftStep {
-  const isTyped = partyOf(start, 'sender') === undefined;
-  const save = async (soFar: Draft): Promise<Draft | Back> => {
-    const isKept = await ask.select({
+function keepSenderStep(start: Draft, keep: Keep): Step<Draft> {
+  const save = async (soFar: Draft, pose: Pose): Promise<Draft | Back> => {
+    const isKept = await pose({
       message: 'Save your own details for the next payout?',
       flag: '--yes',
       choices: [
@@ -580,5 +528,6 @@ function keepSenderStep(start: Draft, { ask }: WizardDeps, keep: Keep): DraftSte
     if (isKept === true) await keep.sender(soFar);
     return isKept === back ? back : soFar;
   };
-  return (soFar) => (isTyped ? save(soFar) : undefined);
+  return (soFar, _before, pose) =>
+    partyOf(start, 'sender') === undefined ? save(soFar, pose) : undefined;
 }

@@ -43,7 +43,7 @@ import {
   changeContact,
   changeProfile,
   parseContactName,
-  savedName,
+  contactNamed,
 } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/questions.js';
 import { commandLine } from '../../terminal/next-step.js';
@@ -108,7 +108,7 @@ async function runPayouts(flags: PayoutFlags, context: Context): Promise<Transac
   const choices = await payeeChoices(payees, context);
   const wizard = {
     ownCountry: ownCountry(payees[0]?.last, context),
-    ask: ask.steps,
+    pose: ask.pose,
     institutions: lookUp,
     known: payees.map(({ payee }, i) => ({
       ...choices[i],
@@ -211,7 +211,7 @@ async function askToContinue(flags: PayoutFlags, context: Context): Promise<Draf
   const what = [chosen || (acctName ?? country?.name), amount && formatAmount(amount)].filter(
     Boolean,
   );
-  const isContinued = await ask.steps.select({
+  const isContinued = await ask.pose({
     message: `Continue the payout to ${what.join(', ')}?`,
     flag: 'NAME',
     choices: [
@@ -257,7 +257,7 @@ function keepIn(context: Context, lookUp: LookUp) {
       }),
     parseName(text: string) {
       const name = parseContactName(text);
-      if (savedName(config.read().contacts, name) === undefined) return name;
+      if (contactNamed(config.read().contacts, name) === undefined) return name;
       throw new Failure('usage', `"${name}" is in your contacts already. Write another name.`);
     },
   };

@@ -9,8 +9,14 @@ import {
 } from '../../wallet/receive/checked.js';
 import type { Context } from '../context.js';
 import { objectView } from '../../terminal/cards/card.js';
-import type { Ask } from '../../terminal/ask/ask.js';
-import { back, type Back, type Choice, stepFor, walk } from '../../terminal/ask/questions.js';
+import {
+  type Pose,
+  back,
+  type Back,
+  type Choice,
+  stepFor,
+  walk,
+} from '../../terminal/ask/questions.js';
 import { defineCommand } from '../define.js';
 import { record } from '../show.js';
 import { leftAtOnce } from '../exit-with.js';
@@ -48,7 +54,7 @@ export const receiveAddress = defineCommand({
   async run({ ccy, chain, qrFile }, context) {
     if (ccy !== undefined && ccy !== 'usdt' && chain !== undefined)
       throw new Failure('usage', '--chain works only with usdt. Remove --chain.');
-    const asked = await askPermanent({ ccy, chain }, context.ask.steps);
+    const asked = await askPermanent({ ccy, chain }, context.ask.pose);
     if (asked === back) throw leftAtOnce(context, 'Nothing was requested');
     return readAddress(asked, qrFile, context);
   },
@@ -88,15 +94,12 @@ const step = stepFor<AddressAnswers>();
  * Asks for the currency and the blockchain. The question about the blockchain has no default,
  * because money sent over the wrong blockchain is lost.
  */
-async function askPermanent(
-  start: AddressAnswers,
-  ask: Ask['steps'],
-): Promise<PermanentAddress | Back> {
-  const asked = await walk<AddressAnswers>(start, [
-    step('ccy', (_soFar, before) => ask.select({ ...currencyQuestion, default: before?.ccy })),
+async function askPermanent(start: AddressAnswers, pose: Pose): Promise<PermanentAddress | Back> {
+  const asked = await walk<AddressAnswers>(pose, start, [
+    step('ccy', () => currencyQuestion),
     step(
       'chain',
-      () => ask.select(chainQuestion),
+      () => chainQuestion,
       ({ ccy }) => ccy === 'usdt',
     ),
   ]);

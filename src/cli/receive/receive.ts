@@ -111,7 +111,7 @@ async function runReceive(
   };
   const flow = {
     ask: async (text: string, before?: string): Promise<string | Back> =>
-      text === '' ? context.ask.steps.parsed({ ...question, default: before }) : text,
+      text === '' ? context.ask.pose({ ...question, default: before }) : text,
     run,
     changes: [{ name: 'Change the amount', forget: () => '' }],
     paysNobody: true as const,
@@ -461,7 +461,7 @@ export const receive = defineCommand({
     );
     const choices = amount === undefined ? ways : ways.filter(({ value }) => 'method' in value);
     for (let before: ReceiveChoice | undefined; ;) {
-      const choice: ReceiveChoice | Back = await context.ask.steps.select<ReceiveChoice>({
+      const choice: ReceiveChoice | Back = await context.ask.pose<ReceiveChoice>({
         message: 'How do you want to be paid?',
         flag: 'METHOD',
         choices,

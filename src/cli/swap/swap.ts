@@ -2,8 +2,8 @@
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import type { Ask } from '../../terminal/ask/ask.js';
-import { type Back, stepFor, walk } from '../../terminal/ask/questions.js';
+import { type Back, type Pose, stepFor, walk } from '../../terminal/ask/questions.js';
+import { formAbove } from '../../terminal/cards/card.js';
 import { journalFirst, named } from '../../wallet/payment/pay.js';
 import {
   checkHeld,
@@ -14,13 +14,7 @@ import {
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { record } from '../show.js';
-import {
-  runGuided,
-  walletChoices,
-  answersForm,
-  askingUnder,
-  type WalletChoice,
-} from '../payment/guided.js';
+import { runGuided, walletChoices, type WalletChoice } from '../payment/guided.js';
 import { demandAnswers, paidView, runPayment } from '../payment/payment-flow.js';
 import {
   paymentOptions,
@@ -66,7 +60,7 @@ async function runSwap(
   refuseWithout(wallets);
   const flow = {
     ask: (answers: SwapWords, before?: SwapWords) =>
-      askSwap(answers, receive, wallets, context.ask.steps, before),
+      askSwap(answers, receive, wallets, context.ask.pose, before),
     run,
     changes: [
       {
@@ -112,41 +106,30 @@ function refuseWithout(wallets: readonly WalletChoice[]): void {
   });
 }
 
-const ownStep = stepFor<SwapWords>();
+const step = stepFor<SwapWords>();
 
 function askSwap(
   start: SwapWords,
   receive: boolean,
   wallets: readonly WalletChoice[],
-  steps: Ask['steps'],
+  pose: Pose,
   before: SwapWords | undefined,
 ): Promise<SwapWords | Back> {
-  let answers = start;
-  const ask = askingUnder(
-    () =>
-      answersForm('Swap', [
-        answers.from && `from ${answers.from}`,
-        answers.to && `to ${answers.to}`,
-      ]),
-    steps,
-  );
-  const step: typeof ownStep = (name, question) =>
-    ownStep(name, (soFar, before) => {
-      answers = soFar;
-      return question(soFar, before);
-    });
+  const onStep = ({ from, to }: SwapWords) =>
+    formAbove('Swap', [from && `from ${from}`, to && `to ${to}`]);
   return walk(
+    pose,
     start,
     [
-      step('from', ({ to }, before) => {
+      step('from', ({ to }) => {
         const choices = wallets.filter(({ value, isEmpty }) => value !== to && !isEmpty);
-        return ask.select({ message: 'From', flag: 'FROM', choices, default: before?.from });
+        return { message: 'From', flag: 'FROM', choices };
       }),
-      step('to', ({ from }, before) => {
+      step('to', ({ from }) => {
         const choices = wallets.filter(({ value }) => value !== from);
-        return ask.select({ message: 'To', flag: 'TO', choices, default: before?.to });
+        return { message: 'To', flag: 'TO', choices };
       }),
-      step('amount', ({ from, to }, before) => {
+      step('amount', ({ from, to }) => {
         const ccy = receive ? to : from;
         const held = receive ? undefined : wallets.find(({ value }) => value === from)?.held;
         const beside = held === undefined ? '' : ` · ${formatAmount(held)} available`;
@@ -161,9 +144,9 @@ function askSwap(
           if (held !== undefined) checkHeld(asked, held);
           return amount;
         };
-        return ask.parsed({ message, example, flag: 'AMOUNT', default: before?.amount, parse });
+        return { message, example, flag: 'AMOUNT', parse };
       }),
     ],
-    before,
+    { before, onStep },
   );
 }

@@ -247,7 +247,8 @@ export async function pick(
       });
     const none =
       place.search === undefined ? 'No transactions yet' : `Nothing for "${place.search}"`;
-    const chosen = await ask.steps.search<Chosen>({
+    const chosen = await ask.pose<Chosen>({
+      isSearch: true,
       message: rows.length > 0 ? message : none,
       flag: 'ID',
       choices,

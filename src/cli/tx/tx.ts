@@ -41,7 +41,7 @@ import {
 } from '../../wallet/payment/record.js';
 import { ownReference } from '../../formats/text.js';
 import { type Attempt, type Payment, latest, status } from '../../store/journal/payment.js';
-import { back } from '../../terminal/ask/questions.js';
+import { anyText, back } from '../../terminal/ask/questions.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { resolutionText } from '../../wallet/payment/outcomes.js';
 import type { TrailStep } from '../../store/journal/steps.js';
@@ -272,8 +272,8 @@ async function answered(
   return { moved: outcome, note: because.trim() };
 }
 
-async function askOutcome({ steps }: Context['ask']): Promise<boolean> {
-  const answer = await steps.select({
+async function askOutcome({ pose }: Context['ask']): Promise<boolean> {
+  const answer = await pose({
     message: 'According to the service, did the money move?',
     flag: '--moved or --not-moved',
     choices: [
@@ -286,11 +286,12 @@ async function askOutcome({ steps }: Context['ask']): Promise<boolean> {
   return answer;
 }
 
-async function askNote({ steps }: Context['ask']): Promise<string> {
-  const answer = await steps.text({
+async function askNote({ pose }: Context['ask']): Promise<string> {
+  const answer = await pose({
     message: 'Source of the answer',
     flag: '--note TEXT',
     example: 'e.g. ticket 4711',
+    parse: anyText,
   });
   if (answer === back) throw new Failure('declined', '', { money: 'Nothing was recorded' });
   return answer;

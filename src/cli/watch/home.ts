@@ -2,8 +2,13 @@
 // unfinished payments and a menu, and behind the menu the history with receipts.
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { exitCodes, Failure } from '../../formats/failure.js';
-import type { Ask } from '../../terminal/ask/ask.js';
-import { back, type Back, type LinesAbove } from '../../terminal/ask/questions.js';
+import {
+  anyText,
+  type Pose,
+  back,
+  type Back,
+  type LinesAbove,
+} from '../../terminal/ask/questions.js';
 import {
   homeLines,
   homeView,
@@ -57,7 +62,7 @@ export const home = defineCommand({
         return;
       }
       const words = await askWhatNext({
-        ask: ask.steps,
+        pose: ask.pose,
         isPending,
         isReached: more.notReached === undefined,
         hasStory: overview.recent.length + overview.pending.length > 0,
@@ -84,7 +89,7 @@ async function welcome(context: Context): Promise<void> {
   if (!context.terminal.canPrompt) await context.client();
   context.out.screen(['', '  No account is connected yet.', '']);
   for (;;) {
-    const chosen = await context.ask.steps.select<Words>({
+    const chosen = await context.ask.pose<Words>({
       message: 'What next?',
       flag: 'COMMAND',
       choices: [
@@ -262,7 +267,7 @@ function storyOf({ recent, pending }: Home): Picked {
 }
 
 interface MenuDeps {
-  readonly ask: Ask['steps'];
+  readonly pose: Pose;
   readonly above: LinesAbove;
   /**
    * Whether svcpay reached the service. If svcpay did not reach the service, the menu begins with
@@ -291,7 +296,7 @@ const entries: readonly {
  * Asks for the next command. Resolves with the words of the chosen command line, or with `back`.
  */
 export function askWhatNext({
-  ask,
+  pose,
   isPending,
   isReached,
   hasStory,
@@ -301,7 +306,7 @@ export function askWhatNext({
   const choices = [...(isReached ? [] : [{ name: 'Try again', words: again }]), ...offered].map(
     ({ name, words }) => ({ value: words, name }),
   );
-  return ask.select({
+  return pose({
     message: 'What next?',
     flag: 'COMMAND',
     choices,
@@ -333,7 +338,11 @@ async function showHistory(context: Context, first?: Picked): Promise<number> {
 }
 
 async function askSearch(place: Place, { ask }: Context): Promise<Place> {
-  const text = await ask.steps.text({ message: 'Search all transactions', flag: '--search TEXT' });
+  const text = await ask.pose({
+    message: 'Search all transactions',
+    flag: '--search TEXT',
+    parse: anyText,
+  });
   return text === back ? place : { page: 1, search: text };
 }
 
@@ -497,7 +506,7 @@ async function printReceipt(picked: Picked, first: Part, context: Context): Prom
   await runLine([...argv, 'tx', first === 'story' ? 'explain' : 'get', picked.txnId]);
   const { again } = await open(picked.txnId, 'receipt', context);
   if (again === undefined) return picked;
-  const chosen = await ask.steps.select<Instruction | Back>({
+  const chosen = await ask.pose<Instruction | Back>({
     message: 'What next?',
     flag: 'ID',
     choices: [{ value: again, name: `Pay again: ${inWords(again)}` }],

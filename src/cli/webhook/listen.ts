@@ -476,7 +476,7 @@ async function registerReal(
   };
   if (before !== undefined)
     return notHere(`Events of ${client.baseUrl} go to ${before.callback}, not here.`);
-  const callback = await ask.steps.parsed({
+  const callback = await ask.pose({
     message: `Public https address of ${listening}, such as your tunnel's address`,
     flag: 'a registered webhook (svcpay webhook set URL)',
     parse: (text) => checkCallback(text, settings.baseUrl),

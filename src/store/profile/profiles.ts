@@ -264,33 +264,37 @@ export async function changeContact(
   });
 }
 
-/** The failure for a name that the address book does not contain. */
-export const notAContact = (
-  name: string,
-  contacts: Contacts,
-  kind: 'usage' | 'not-found' = 'not-found',
-): Failure =>
-  new Failure(
-    kind,
-    `"${clip(name)}" is not in your contacts.${didYouMean(name, Object.keys(contacts))}`,
-    { next: { do: 'run', command: 'contacts list' } },
-  );
-
 /**
- * Finds the saved name that a person typed: the identical name, or the only name with the same
- * letters in another letter case. Throws Failure `usage` if the typed name matches several saved
- * names.
+ * Finds the contact that a person typed: the identical name, or the only name with the same letters
+ * in another letter case. Throws Failure `usage` if the typed name matches several names.
  */
-export function savedName(
-  book: Readonly<Record<string, unknown>>,
+export function contactNamed(
+  contacts: Contacts,
   name: string,
-): string | undefined {
-  if (Object.hasOwn(book, name)) return name;
-  const [found, ...others] = Object.keys(book).filter((each) => folded(each) === folded(name));
-  if (others.length === 0) return found;
-  const names = [found, ...others].map((each) => `"${each}"`).join(' or ');
+): readonly [name: string, contact: Contact] | undefined {
+  const exact = Object.entries(contacts).filter(([each]) => each === name);
+  const [found, ...others] =
+    exact.length > 0
+      ? exact
+      : Object.entries(contacts).filter(([each]) => folded(each) === folded(name));
+  if (found === undefined || others.length === 0) return found;
+  const names = [found, ...others].map(([each]) => `"${each}"`).join(' or ');
   throw new Failure('usage', `"${clip(name)}" matches ${names} in your contacts.`, {
     hint: 'Write the name exactly as saved.',
+  });
+}
+
+/** Finds a contact like `contactNamed`. Throws Failure `kind` if there is no such contact. */
+export function findContact(
+  contacts: Contacts,
+  name: string,
+  kind: 'usage' | 'not-found' = 'not-found',
+): readonly [name: string, contact: Contact] {
+  const found = contactNamed(contacts, name);
+  if (found !== undefined) return found;
+  const meant = didYouMean(name, Object.keys(contacts));
+  throw new Failure(kind, `"${clip(name)}" is not in your contacts.${meant}`, {
+    next: { do: 'run', command: 'contacts list' },
   });
 }
 

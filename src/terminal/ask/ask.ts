@@ -4,31 +4,16 @@ import { Failure } from '../../formats/failure.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
 import {
-  type ChoiceQuestion,
+  anyText,
+  back,
+  interrupted,
+  type Back,
+  type Deadline,
+  type Pose,
   type Prompter,
-  type ParsedQuestion,
-  type SelectQuestion,
   type TextQuestion,
   type Validation,
-  interrupted,
-  type Deadline,
-  back,
-  type Back,
 } from './questions.js';
-
-/**
- * Questions that accept the answer `back`, which a person gives with Esc, with `<` for a text, or
- * with the last choice of a list.
- */
-interface Steps {
-  text(question: TextQuestion): Promise<string | Back>;
-  /** Asks for a text, such as an amount, and parses the typed answer. */
-  parsed<T>(question: ParsedQuestion<T>): Promise<T | Back>;
-  select<T>(question: SelectQuestion<T>): Promise<T | Back>;
-  search<T>(question: ChoiceQuestion<T>): Promise<T | Back>;
-  /** Asks for a secret text, which the terminal shows as a mask. */
-  secret(question: TextQuestion): Promise<string | Back>;
-}
 
 /**
  * Asks questions. Each method of `Ask` throws Failure `declined` if svcpay cannot ask or the input
@@ -53,11 +38,11 @@ export interface Ask {
    */
   confirmWithin(message: string, deadline: Deadline): Promise<boolean | 'lapsed'>;
   /**
-   * Asks for a secret text, which the terminal shows as a mask. The question that `secret` asks
-   * does not accept the answer `back`.
+   * Asks for a secret text, which the terminal shows as a mask. The question does not accept the
+   * answer `back`.
    */
-  secret(question: TextQuestion): Promise<string>;
-  readonly steps: Steps;
+  secret(question: Pick<TextQuestion<string>, 'message' | 'flag'>): Promise<string>;
+  readonly pose: Pose;
 }
 
 interface AskOptions {
@@ -78,7 +63,7 @@ export function createAsk(
   { yes, signal, around = (question) => question(), onKey = () => undefined }: AskOptions,
 ): Ask {
   let opened: Promise<Prompter> | undefined;
-  const pose = async <T>(
+  const prompt = async <T>(
     flag: string,
     question: (prompter: Prompter) => Promise<T>,
   ): Promise<T> => {
@@ -90,17 +75,18 @@ export function createAsk(
     return around(() => question(prompter));
   };
   const confirm = async (message: string, note?: string): Promise<boolean> =>
-    yes || pose('--yes', (prompter) => prompter.confirm(message, note));
-  const typed = async (
-    kind: 'text' | 'secret',
-    question: TextQuestion,
-    judge: (answer: string) => Validation,
-  ): Promise<string | Back> => {
-    const validate = (answer: string): Validation => answer.trim() === '<' || judge(answer.trim());
-    const answer = await pose(question.flag, (prompter) =>
-      prompter[kind]({ ...question, validate }, true),
+    yes || prompt('--yes', (prompter) => prompter.confirm(message, note));
+  const typed = async <T>(
+    { parse, ...question }: TextQuestion<T>,
+    canGoBack: boolean,
+  ): Promise<T | Back> => {
+    const isBack = (answer: string): boolean => canGoBack && answer.trim() === '<';
+    const validate = (answer: string): Validation =>
+      isBack(answer) || complaint(parse, answer.trim());
+    const answer = await prompt(question.flag, (prompter) =>
+      prompter.text({ ...question, validate }, canGoBack),
     );
-    return answer === back || answer.trim() === '<' ? back : answer.trim();
+    return answer === back || isBack(answer) ? back : parse(answer.trim());
   };
   return {
     demand: (flags, hint) => demand(terminal, flags, hint),
@@ -109,26 +95,17 @@ export function createAsk(
       if (!(await confirm(message))) throw new Failure('declined', '', { money: otherwise });
     },
     confirmWithin: async (message, deadline) =>
-      yes || pose('--yes', (prompter) => prompter.confirmWithin(message, deadline)),
+      yes || prompt('--yes', (prompter) => prompter.confirmWithin(message, deadline)),
     async secret(question) {
-      const validate = (answer: string): Validation => anything(answer.trim());
-      const answer = await pose(question.flag, (prompter) =>
-        prompter.secret({ ...question, validate }, false),
-      );
+      const answer = await typed({ ...question, isSecret: true, parse: anyText }, false);
       if (answer === back)
         throw new Error('A question that does not offer Back was answered with Back.');
-      return answer.trim();
+      return answer;
     },
-    steps: {
-      text: (question) => typed('text', question, anything),
-      parsed: async ({ parse, ...question }) => {
-        const answer = await typed('text', question, (text) => complaint(parse, text));
-        return answer === back ? back : parse(answer);
-      },
-      select: (question) => pose(question.flag, (prompter) => prompter.select(question)),
-      search: (question) => pose(question.flag, (prompter) => prompter.search(question)),
-      secret: (question) => typed('secret', question, anything),
-    },
+    pose: (question) =>
+      'choices' in question
+        ? prompt(question.flag, (prompter) => prompter.choose(question))
+        : typed(question, true),
   };
 }
 
@@ -154,15 +131,12 @@ function demand(terminal: Terminal, flags: readonly string[], hint?: string): vo
   );
 }
 
-const noAnswer = 'Enter a value.';
-const anything = (answer: string): Validation => answer !== '' || noAnswer;
-
 function complaint(parse: (answer: string) => unknown, typed: string): Validation {
   try {
     parse(typed);
     return true;
   } catch (error) {
-    if (error instanceof Failure) return typed === '' ? noAnswer : sanitize(error.message);
+    if (error instanceof Failure) return typed === '' ? 'Enter a value.' : sanitize(error.message);
     throw error;
   }
 }

@@ -8,7 +8,7 @@ import {
   type Choice,
   type Prompter,
   type LinesAbove,
-  type SelectQuestion,
+  type ChoiceQuestion,
   type Validation,
   back,
   type Back,
@@ -19,7 +19,6 @@ import { StringDecoder } from 'node:string_decoder';
 
 export function askByLines(terminal: Terminal, signal: AbortSignal | undefined): Prompter {
   const lines = openLines(terminal, signal);
-  const choose = <T>(question: SelectQuestion<T>): Promise<T | Back> => select(question, lines);
   return {
     confirm: (message) => confirm(message, lines),
     async confirmWithin(message, { left }) {
@@ -27,19 +26,20 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
       const answer = await confirm(`${message} [quote valid ${remaining}]`, lines);
       return left() <= 0 ? 'lapsed' : answer;
     },
-    text({ message, example, default: suggested = '', validate, over }) {
+    text({ message, example, default: suggested = '', validate, over, isSecret }) {
       lines.showOver(over);
       const hint = example === undefined ? wayBack() : `${example}, ${wayBack()}`;
-      const asked = [message, hint, suggested].filter((part) => part !== '');
-      const prompt = asked.map((part, i) => (i === 0 ? part : `(${part})`)).join(' ');
-      return untilValid(async () => (await lines.ask(prompt)) || suggested, validate, lines);
+      const asked = isSecret ? [message, 'hidden'] : [message, hint, suggested];
+      const prompt = asked
+        .filter((part) => part !== '')
+        .map((part, i) => (i === 0 ? part : `(${part})`))
+        .join(' ');
+      const answered = isSecret
+        ? () => lines.askUnseen(prompt)
+        : async () => (await lines.ask(prompt)) || suggested;
+      return untilValid(answered, validate, lines);
     },
-    secret({ message, validate, over }) {
-      lines.showOver(over);
-      return untilValid(() => lines.askUnseen(`${message} (hidden)`), validate, lines);
-    },
-    select: choose,
-    search: choose,
+    choose: (question) => choose(question, lines),
   };
 }
 
@@ -111,8 +111,8 @@ async function untilValid(
 /**
  * Asks for a choice. The person replies with the number of a choice, or with words from its name.
  */
-async function select<T>(
-  { message, typed, over, backName, ...question }: SelectQuestion<T>,
+async function choose<T>(
+  { message, typed, over, backName, ...question }: ChoiceQuestion<T>,
   { ask, say, showOver }: Lines,
 ): Promise<T | Back> {
   showOver(over);

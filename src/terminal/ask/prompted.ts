@@ -11,7 +11,6 @@ import {
   type ChoiceQuestion,
   type JudgedText,
   type Prompter,
-  type SelectQuestion,
   type Shortcut,
   type Validation,
   type Deadline,
@@ -69,25 +68,24 @@ export function askByPrompts(terminal: Terminal, onKey: () => void): Prompter {
       return answer === back ? false : answer;
     },
 
-    text(question) {
+    text(question, canGoBack) {
+      const { message, validate, isSecret } = question;
+      if (isSecret === true) {
+        const theme = promptTheme(terminal, { hint: canGoBack ? escBack : undefined });
+        const config = { message: sanitize(message), mask: true, toggleMask: false };
+        return run((context) => password({ ...config, validate, theme }, context), { canGoBack });
+      }
       const { config, pose } = textPrompt(terminal, question);
       return run((context) => input(config, context), pose);
     },
 
-    secret({ message, validate }: JudgedText, canGoBack) {
-      const theme = promptTheme(terminal, { hint: canGoBack ? escBack : undefined });
-      const config = { message: sanitize(message), mask: true, toggleMask: false, validate, theme };
-      return run((context) => password(config, context), { canGoBack });
-    },
-
-    select<T>(question: SelectQuestion<T>) {
+    choose<T>(question: ChoiceQuestion<T>) {
+      if (question.isSearch === true) {
+        const { config, pose } = searchPrompt(terminal, question);
+        return run((context) => search<T | Back>(config, context), pose);
+      }
       const { config, pose } = selectPrompt(terminal, question);
       return run((context) => select<T | Back>(config(), context), pose);
-    },
-
-    search<T>(question: ChoiceQuestion<T>) {
-      const { config, pose } = searchPrompt(terminal, question);
-      return run((context) => search<T | Back>(config, context), pose);
     },
   };
 }
@@ -120,7 +118,7 @@ function textPrompt(
  * Runs a prompt with choices. After a change of the window size, svcpay rebuilds the options of the
  * prompt, with the cursor on the same choice.
  */
-function selectPrompt<T>(terminal: Terminal, question: SelectQuestion<T>) {
+function selectPrompt<T>(terminal: Terminal, question: ChoiceQuestion<T>) {
   const { stderrCanvas, unicode } = terminal;
   const escape = (question.backName ?? 'Back').toLowerCase();
   let [highlighted, isSuspended] = ['', false];

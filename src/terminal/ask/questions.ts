@@ -1,6 +1,6 @@
-// Defines the types of questions, and asks a sequence of questions in which the person can go back.
-import type { Canvas } from '../terminal.js';
+// Defines the questions, and asks a sequence of questions in which the person can go back.
 import type { LiveOptions } from '../live.js';
+import type { Canvas } from '../terminal.js';
 import { Failure } from '../../formats/failure.js';
 
 /**
@@ -9,7 +9,7 @@ import { Failure } from '../../formats/failure.js';
  */
 export type LinesAbove = (canvas: Canvas) => readonly string[];
 
-export interface Question {
+interface Asked {
   readonly message: string;
   readonly over?: LinesAbove | undefined;
   /** The flag that answers the question, as a person types it, such as `--institution CODE`. */
@@ -17,23 +17,16 @@ export interface Question {
 }
 
 /**
- * The result of validating an answer: true if the answer is valid, or a text that describes the
- * problem.
+ * A question that a person answers with a text, which `parse` reads. If `parse` throws a Failure,
+ * svcpay shows the message and asks again.
  */
-export type Validation = true | string;
-
-export interface TextQuestion extends Question {
+export interface TextQuestion<T> extends Asked {
+  readonly parse: (answer: string) => T;
   /** A hint with an example, such as `e.g. 50000sat, or all`, shown while the question is open. */
   readonly example?: string | undefined;
   readonly default?: string | undefined;
-}
-
-/**
- * A question whose answer `parse` reads. If `parse` throws a Failure, svcpay shows the message and
- * asks again.
- */
-export interface ParsedQuestion<T> extends TextQuestion {
-  readonly parse: (answer: string) => T;
+  /** Whether the answer is secret, so that the terminal shows it as a mask. */
+  readonly isSecret?: true;
 }
 
 export interface Choice<T> {
@@ -52,9 +45,13 @@ export interface Shortcut<T> extends Choice<T> {
  * A question with choices. A search shows a choice if its name or description contains every typed
  * word, or the letters of the word in order.
  */
-export interface ChoiceQuestion<T> extends Question {
+export interface ChoiceQuestion<T> extends Asked {
   readonly choices: readonly Choice<T>[];
   readonly default?: T | undefined;
+  /** The number of visible choices, by default as many as fit on the screen. */
+  readonly pageSize?: number;
+  /** Whether the person searches the choices by typing. */
+  readonly isSearch?: true;
   /** Choices that a search always offers, below the matching choices. */
   readonly always?: readonly Choice<T>[];
   /**
@@ -69,12 +66,7 @@ export interface ChoiceQuestion<T> extends Question {
    * first of many choices.
    */
   readonly startsEmpty?: boolean;
-  /** The number of visible choices, by default as many as fit on the screen. */
-  readonly pageSize?: number;
-}
-
-export interface SelectQuestion<T> extends ChoiceQuestion<T> {
-  /** The label of the choice that goes back, by default "Back". */
+  /** The label of the choice that goes back, by default "Back". A search has no such choice. */
   readonly backName?: string;
   readonly shortcut?: Shortcut<T> | undefined;
   /**
@@ -84,8 +76,37 @@ export interface SelectQuestion<T> extends ChoiceQuestion<T> {
   readonly above?: LinesAbove | undefined;
 }
 
+export type Question<T> = TextQuestion<T> | ChoiceQuestion<T>;
+
+/**
+ * Asks a question. The answer is `back` if the person presses Esc, types `<`, or chooses the last
+ * choice of a list.
+ */
+export type Pose = <T>(question: Question<T>) => Promise<T | Back>;
+
+/** The answer that returns to the previous question. */
+export const back = Symbol('back');
+export type Back = typeof back;
+
+/** Reads an answer that must not be empty. */
+export function anyText(answer: string): string {
+  if (answer === '') throw new Failure('usage', 'Enter a value.');
+  return answer;
+}
+
+export const interrupted = (): Failure =>
+  new Failure('interrupted', 'Interrupted during a question.');
+export const inputEnded = (): Failure =>
+  new Failure('declined', 'The input ended before the question was answered.');
+
+/**
+ * The result of validating an answer: true if the answer is valid, or a text that describes the
+ * problem.
+ */
+export type Validation = true | string;
+
 /** A question that a person answers with a text, and the function that validates the answer. */
-export interface JudgedText extends TextQuestion {
+export interface JudgedText extends Omit<TextQuestion<unknown>, 'parse'> {
   readonly validate: (answer: string) => Validation;
 }
 
@@ -96,27 +117,14 @@ export interface Deadline {
   readonly every: LiveOptions['every'];
 }
 
-/**
- * Asks the questions. Every question except a confirmation accepts the answer `back`. A question
- * for a secret accepts `back` only with `canGoBack`.
- */
+/** Asks the questions, as prompts or as plain lines. */
 export interface Prompter {
   confirm(message: string, note: string | undefined): Promise<boolean>;
   confirmWithin(message: string, deadline: Deadline): Promise<boolean | 'lapsed'>;
-  text(question: JudgedText): Promise<string | Back>;
-  secret(question: JudgedText, canGoBack: boolean): Promise<string | Back>;
-  select<T>(question: SelectQuestion<T>): Promise<T | Back>;
-  search<T>(question: ChoiceQuestion<T>): Promise<T | Back>;
+  /** @param canGoBack whether the question accepts the answer `back` */
+  text(question: JudgedText, canGoBack: boolean): Promise<string | Back>;
+  choose<T>(question: ChoiceQuestion<T>): Promise<T | Back>;
 }
-
-export const interrupted = (): Failure =>
-  new Failure('interrupted', 'Interrupted during a question.');
-export const inputEnded = (): Failure =>
-  new Failure('declined', 'The input ended before the question was answered.');
-
-/** The answer that returns to the previous question. */
-export const back = Symbol('back');
-export type Back = typeof back;
 
 /**
  * Asks the question of a wizard's step. Returns undefined if the question does not apply, or if a
@@ -126,17 +134,25 @@ export type Back = typeof back;
 export type Step<Answers> = (
   soFar: Answers,
   before: Answers | undefined,
+  pose: Pose,
 ) => Promise<Answers | Back> | undefined;
+
+interface Walk<Answers> {
+  /** The answers of an earlier run of the wizard, which the questions suggest. */
+  readonly before?: Answers | undefined;
+  /** Called before each step. Returns the lines above its question. */
+  readonly onStep?: (soFar: Answers, index: number) => LinesAbove;
+}
 
 /**
  * Asks the steps in order. Each step back withdraws the last answer and repeats the question for
  * that answer. A step back from the first question ends the wizard with `back`.
- * @param before the answers of an earlier run of the wizard, which the questions suggest
  */
 export async function walk<Answers>(
+  pose: Pose,
   start: Answers,
   steps: readonly Step<Answers>[],
-  before?: Answers,
+  { before, onStep }: Walk<Answers> = {},
 ): Promise<Answers | Back> {
   const asked: { readonly index: number; readonly soFar: Answers }[] = [];
   let soFar = start;
@@ -145,7 +161,10 @@ export async function walk<Answers>(
     soFar: before,
   };
   for (let index = 0; index < steps.length; index++) {
-    const answers = await steps[index]?.(soFar, furthest.soFar);
+    const over = onStep?.(soFar, index);
+    const answers = await steps[index]?.(soFar, furthest.soFar, (question) =>
+      pose({ ...question, over }),
+    );
     if (answers === undefined) continue;
     if (answers === back) {
       const previous = asked.pop();
@@ -162,23 +181,29 @@ export async function walk<Answers>(
 }
 
 /**
- * Creates a step for one of the answers. The created step asks only if the answer is missing and
- * required.
+ * Creates a step for one of the answers. The step asks only if the answer is missing and required,
+ * and suggests the withdrawn answer instead of the question's default.
+ * @param take adds the given answer, by default without further changes
  */
 export const stepFor =
   <Answers extends object>() =>
   <K extends keyof Answers>(
     name: K,
-    question: (soFar: Answers, before: Answers | undefined) => Promise<Answers[K] | Back>,
+    question: (soFar: Answers, before: Answers | undefined) => Question<Answers[K]>,
     wanted: (soFar: Answers) => boolean = () => true,
+    take = (soFar: Answers, given: Answers[K]): Answers => ({ ...soFar, [name]: given }),
   ): Step<Answers> =>
-  (soFar, before) =>
+  (soFar, before, pose) =>
     soFar[name] === undefined && wanted(soFar)
-      ? taking<Answers[K], Answers>(question(soFar, before), (given) => ({
-          ...soFar,
-          [name]: given,
-        }))
+      ? taking(pose(suggesting(before?.[name], question(soFar, before))), (given) =>
+          take(soFar, given),
+        )
       : undefined;
+
+const suggesting = <T>(earlier: T | undefined, question: Question<T>): Question<T> =>
+  'choices' in question
+    ? { ...question, default: earlier ?? question.default }
+    : { ...question, default: typeof earlier === 'string' ? earlier : question.default };
 
 /** Waits for an answer. Returns `back` unchanged, and converts any other answer with `take`. */
 export async function taking<T, Answers>(

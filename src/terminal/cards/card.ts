@@ -248,30 +248,25 @@ export function progressBar(part: number, { style, blocks }: Pick<Canvas, 'style
   );
 }
 
-export interface Form {
-  /** The title of the form, such as `Payout · step 4 of 6 · Sender`. */
-  readonly title: string;
-  /** The known answers in the order of the steps. */
-  readonly known: readonly FormLine[];
-}
-
-interface FormLine {
-  readonly text: string;
-  /** Whether the person has answered the questions of the step. */
-  readonly isDone: boolean;
-}
-
-export function formLines({ title, known }: Form, { style, columns }: Canvas): string[] {
-  const available = columns - 3;
-  const cells = known.map(({ text, isDone }) => {
-    const lines = wrap(sanitize(text), available - 2);
-    return lines.map(
-      (line, i) => `${i > 0 ? ' ' : isDone ? style.green('✓') : style.dim('…')} ${line}`,
-    );
-  });
-  const titles = wrap(sanitize(title), available).map((line) => style.bold(line));
-  return [...titles, ...paired(cells, Math.floor((columns - 2) / 2))].map((line) => `  ${line}`);
-}
+/**
+ * Draws the form above a wizard's question: a title such as `Payout · step 4 of 6 · Sender`, and the
+ * known answers, one line per step.
+ * @param asked the index of the step whose questions the person has not all answered
+ */
+export const formAbove =
+  (title: string, answers: readonly (string | undefined)[], asked?: number) =>
+  ({ style, columns }: Canvas): string[] => {
+    const available = columns - 3;
+    const cells = answers.flatMap((text, index) => {
+      if (!text) return [];
+      const sign = index === asked ? style.dim('…') : style.green('✓');
+      return [
+        wrap(sanitize(text), available - 2).map((line, i) => `${i > 0 ? ' ' : sign} ${line}`),
+      ];
+    });
+    const titles = wrap(sanitize(title), available).map((line) => style.bold(line));
+    return [...titles, ...paired(cells, Math.floor((columns - 2) / 2))].map((line) => `  ${line}`);
+  };
 
 /** Puts two short steps on one line. */
 function paired([one, two, ...others]: readonly (readonly string[])[], half: number): string[] {

@@ -186,13 +186,6 @@ export function findMethod(text: string): PayoutMethod {
   });
 }
 
-/** Finds a country's method for payouts to bank accounts or to mobile wallets. */
-export const methodOfKind = (
-  account: 'bank' | 'mobile',
-  country: PayoutCountry,
-): PayoutMethod | undefined =>
-  methodsIn(country).find(({ institutionType }) => institutionType === account);
-
 export interface Payee {
   readonly name: string;
   readonly account: string;

@@ -41,11 +41,11 @@ async function played(
   book: Readonly<Record<string, Recipient>> = {},
   deps: Partial<WizardDeps> = {},
 ) {
-  const { ask, complaints, shown, left } = actor(script);
+  const { pose, complaints, shown, left } = actor(script);
   const lookedUp: string[] = [];
   const kept: string[] = [];
   const draft = await askPayout(draftOf(flags, book), {
-    ask,
+    pose,
     institutions: async (country) => {
       lookedUp.push(country);
       return country === 'VN' ? institutions : [];
@@ -392,7 +392,7 @@ describe('the payout wizard', () => {
 describe('the payout wizard after a declined quote', () => {
   const complete = { ...destinationFlags, ...senderFlags, ...fundsFlags };
   const changed = async (name: string, script: Script) => {
-    const { ask, left } = actor(script);
+    const { pose, left } = actor(script);
     const nothing = {
       institutions: async () => institutions,
       known: [],
@@ -406,7 +406,7 @@ describe('the payout wizard after a declined quote', () => {
     const before = draftOf(complete);
     const forgotten =
       payoutChanges.find((each) => each.name.includes(name))?.forget(before) ?? before;
-    const draft = await askPayout(forgotten, { ...nothing, ask }, before);
+    const draft = await askPayout(forgotten, { ...nothing, pose }, before);
     expect(left()).toEqual([]);
     return draft;
   };

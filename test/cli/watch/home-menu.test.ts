@@ -6,7 +6,7 @@ import { actor } from '../../support/actor.js';
 
 async function chosen(answer: string, isPending = false) {
   const words = await askWhatNext({
-    ask: actor([`COMMAND ${answer}`]).ask,
+    pose: actor([`COMMAND ${answer}`]).pose,
     isPending,
     isReached: true,
     hasStory: true,

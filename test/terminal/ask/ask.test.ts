@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { PassThrough, Readable } from 'node:stream';
 import { createAsk } from '../../../src/terminal/ask/ask.js';
-import { back } from '../../../src/terminal/ask/questions.js';
+import { anyText, back } from '../../../src/terminal/ask/questions.js';
 import { openTerminal, type Canvas } from '../../../src/terminal/terminal.js';
 import {
   bundled,
@@ -450,7 +450,8 @@ describe('a prompt on a dumb terminal', () => {
     });
     const widths: number[] = [];
     const over = ({ columns }: Canvas): readonly string[] => [`Over ${widths.push(columns)}`];
-    await createAsk(terminal, { yes: false }).steps.text({
+    await createAsk(terminal, { yes: false }).pose({
+      parse: anyText,
       message: 'Account number',
       flag: '--acct-num',
       over,
@@ -509,20 +510,21 @@ describe('a prompt on a dumb terminal', () => {
         { value: 'c', name: 'On-chain' },
       ],
     };
-    expect(await ask.steps.select({ ...question, backName: 'Leave' })).toBe('c');
+    expect(await ask.pose({ ...question, backName: 'Leave' })).toBe('c');
     expect(
-      await createAsk(terminal, { yes: false }).steps.text({
+      await createAsk(terminal, { yes: false }).pose({
+        parse: anyText,
         message: 'Account number',
         flag: '--acct-num',
       }),
     ).toBe('0123');
-    expect(await ask.steps.select(question)).toBe('l');
+    expect(await ask.pose(question)).toBe('l');
   });
 
   test('shows the choices as a numbered list, including the choice to go back', async () => {
     const { ask, written } = dumb('<\n');
     const choices = Array.from({ length: 10 }, (_, i) => ({ value: i, name: `Way ${i}` }));
-    await ask.steps.select({ message: 'How', flag: 'METHOD', choices, backName: 'Leave' });
+    await ask.pose({ message: 'How', flag: 'METHOD', choices, backName: 'Leave' });
     expect(written()).toMatch(
       /^ {3}1 {2}Way 0\n[^]*\n {3}9 {2}Way 8\n {2}10 {2}Way 9\n\? How \(a number, < leave\) $/,
     );
@@ -537,8 +539,8 @@ describe('a prompt on a dumb terminal', () => {
         { value: 'c', name: 'On-chain' },
       ],
     };
-    expect(await dumb('2\n').ask.steps.select(question)).toBe('c');
-    expect(await dumb('9\nlight\n').ask.steps.search(question)).toBe('l');
-    expect(await dumb('<\n').ask.steps.select(question)).toBe(back);
+    expect(await dumb('2\n').ask.pose(question)).toBe('c');
+    expect(await dumb('9\nlight\n').ask.pose({ ...question, isSearch: true })).toBe('l');
+    expect(await dumb('<\n').ask.pose(question)).toBe(back);
   });
 });

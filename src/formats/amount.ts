@@ -228,7 +228,7 @@ export function plainNumber(n: WireNumber): string {
 /**
  * Rewrites a number in fixed notation if JavaScript wrote it with an exponent, such as `1.5e-7`.
  */
-export function withoutExponent(text: string): string {
+function withoutExponent(text: string): string {
   const at = text.indexOf('e-');
   if (at < 0 || text.startsWith('-')) return fixed(new Big(text));
   return `0.${'0'.repeat(Number(text.slice(at + 2)) - 1)}${text.charAt(0)}${text.slice(2, at)}`;

@@ -284,7 +284,7 @@ function openResults({
       if (format === 'json')
         return void terminal.stdout.write(`${document(result, view.columns, row)}\n`);
       const writer = await rowWriter(row, view);
-      const text = `${writer.open}${writer.row(result, true)}${writer.close}`;
+      const text = `${writer.open}${writer.row(result)}${writer.close}`;
       // svcpay prints a payment's result only if it differs from the last printed state change.
       if (text !== lastChange) terminal.stdout.write(text);
     },

@@ -2,7 +2,7 @@
 // programs.
 import { Failure } from '../../formats/failure.js';
 import type { ListedTransaction, TransactionPage, RequestSide } from '../../api/types.js';
-import { parsedToLines } from '../../terminal/rows/json.js';
+import { toJson } from '../../terminal/rows/json.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { dateTime } from '../../terminal/time.js';
 import { withFigures } from '../../wallet/history/moved-amounts.js';
@@ -155,7 +155,7 @@ export async function* exportLines(
       const knownOf = await known(ids);
       gathered +=
         kept === undefined
-          ? parsedToLines(page.map((txn) => ({ ...txn, ...knownOf(txn.txnId) })))
+          ? page.map((txn) => `${toJson({ ...txn, ...knownOf(txn.txnId) })}\n`).join('')
           : page.map((txn) => `${cellsOf(txn, kept, knownOf).map(cell).join(',')}\n`).join('');
       if (gathered.length < pieceLength) continue;
       yield gathered;

@@ -110,7 +110,7 @@ export const txGet = defineCommand({
   },
 });
 
-/** The approved or requested amounts of a payment, what arrived, and its value at the settlement. */
+/** The approved or requested amounts of a payment, what arrived, and its value at that time. */
 async function agreedAndMoved(
   txn: Transaction,
   payment: Payment | undefined,

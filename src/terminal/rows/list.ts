@@ -111,7 +111,7 @@ export async function listRows<T extends object>(
     if (terminal.stdoutClosed()) break;
     // svcpay writes no text before the first row, so that stdout stays empty if the command fails
     // early.
-    await sink.push(`${isEmpty ? writer.open : ''}${writer.row(row, isEmpty)}`);
+    await sink.push((isEmpty ? writer.open : writer.between) + writer.row(row));
     isEmpty = false;
   }
   await sink.push(isEmpty ? writer.none : writer.close);
@@ -119,16 +119,47 @@ export async function listRows<T extends object>(
   return !isEmpty;
 }
 
+/** The texts around, between and of the rows in a machine-readable format. */
+interface RowWriter<T> {
+  readonly open: string;
+  readonly row: (row: T) => string;
+  readonly between: string;
+  readonly close: string;
+  /** The whole output for a list without rows. */
+  readonly none: string;
+}
+
 export async function rowWriter<T extends object>(
   { terminal, format, fields, rawCells, onlyValue }: RowOptions,
-  { columns, quiet, json }: RowView<T>,
+  { columns, quiet }: RowView<T>,
 ): Promise<RowWriter<T>> {
-  if (onlyValue) return quietRows(quiet);
-  if (format === 'json') return jsonRows(columns, fields, terminal.stdoutIsTty);
-  if (format === 'jsonl') return jsonLines(columns, fields, json);
-  if (format === 'tsv') return tabRows(columns, fields);
+  const lines = (line: (row: T) => string): RowWriter<T> => ({
+    ...{ open: '', between: '', close: '', none: '' },
+    row: (row) => `${line(row)}\n`,
+  });
+  if (onlyValue) return lines((row) => cellText(quiet(row)));
+  const json = (row: T, indent: number): string => toJson(picked(row, fields, columns), { indent });
+  if (format === 'jsonl') return lines((row) => json(row, 0));
+  if (format === 'json' && !terminal.stdoutIsTty)
+    return { open: '[', between: ',', close: ']\n', none: '[]\n', row: (row) => json(row, 0) };
+  if (format === 'json')
+    return {
+      ...{ open: '[\n', between: ',\n', close: '\n]\n', none: '[]\n' },
+      row: (row) => `  ${json(row, 2).replaceAll('\n', '\n  ')}`,
+    };
+  const shown =
+    fields === undefined
+      ? columns.filter(({ only }) => only !== 'screen')
+      : fieldColumns<T>(fields, columns);
+  const cells = (row: T): Cell[] => shown.map((column) => cellIn(column, row));
+  if (format === 'tsv') return lines((row) => cells(row).map(cellText).join('\t'));
   const { stringify } = await import('csv-stringify/sync');
-  return csvRows(columns, fields, stringify, rawCells);
+  // The header has the names that `--fields` accepts.
+  const head = stringify([shown.map(({ name }) => name)]);
+  return {
+    ...{ open: head, between: '', close: '', none: head },
+    row: (row) => stringify([cells(row).map((cell) => csvCell(cell, rawCells))]),
+  };
 }
 
 /** Returns the names of a row's fields, starting with the names of the columns. */
@@ -144,16 +175,15 @@ export function namesOf<T extends object>(
 async function* checked<T extends object>(
   rows: Rows<T>,
   view: Pick<RowView<T>, 'columns' | 'fields'>,
-  fields: Fields,
+  fields: Fields = [],
 ): AsyncGenerator<T> {
   let isFirst = true;
   for await (const row of rows) {
-    if (isFirst && fields !== undefined) checkNames(fields, namesOf(row, view));
+    if (isFirst) checkNames(fields, namesOf(row, view));
     isFirst = false;
     yield row;
   }
-  if (isFirst && fields !== undefined && view.fields !== undefined)
-    checkNames(fields, namesOf(undefined, view));
+  if (isFirst && view.fields !== undefined) checkNames(fields, namesOf(undefined, view));
 }
 
 async function* inParts<T>(rows: Rows<T>): AsyncGenerator<T[]> {
@@ -167,17 +197,6 @@ async function* inParts<T>(rows: Rows<T>): AsyncGenerator<T[]> {
   if (part.length > 0) yield part;
 }
 
-interface RowWriter<T> {
-  /** The text that precedes the first row. */
-  readonly open: string;
-  /** The text of a row. `isFirst` decides whether a separator precedes the row. */
-  readonly row: (row: T, isFirst: boolean) => string;
-  /** The text that follows the last row. */
-  readonly close: string;
-  /** The whole output for a list without rows. */
-  readonly none: string;
-}
-
 export type Fields = readonly string[] | undefined;
 
 export const picked = <T extends object>(
@@ -186,89 +205,9 @@ export const picked = <T extends object>(
   columns: readonly Column<T>[],
 ): object => (fields === undefined ? row : pickFields(row, fields, columns));
 
-/** Writes rows as a JSON array, indented on a terminal, otherwise on one line. */
-function jsonRows<T extends object>(
-  columns: readonly Column<T>[],
-  fields: Fields,
-  pretty: boolean,
-): RowWriter<T> {
-  const between = pretty ? ',\n' : ',';
-  return {
-    open: pretty ? '[\n' : '[',
-    row: (row, isFirst) => {
-      const shown = picked(row, fields, columns);
-      return `${isFirst ? '' : between}${pretty ? indented(shown) : toJson(shown)}`;
-    },
-    close: pretty ? '\n]\n' : ']\n',
-    none: '[]\n',
-  };
-}
-
-const indented = (row: object): string =>
-  `  ${toJson(row, { indent: 2 }).replaceAll('\n', '\n  ')}`;
-
-/**
- * Writes each row as one line of JSON.
- * @param json converts a whole row to JSON
- */
-export function jsonLines<T extends object>(
-  columns: readonly Column<T>[],
-  fields: Fields,
-  json: (row: T) => string = toJson,
-): RowWriter<T> {
-  const written =
-    fields === undefined ? json : (row: T): string => toJson(pickFields(row, fields, columns));
-  return lines(written);
-}
-
-/** Writes rows as tab-separated text without a header, with the columns of the table. */
-function tabRows<T extends object>(columns: readonly Column<T>[], fields: Fields): RowWriter<T> {
-  const cells = rowColumns(columns, fields);
-  return lines((row) => cells.map((column) => cellText(cellIn(column, row))).join('\t'));
-}
-
-/**
- * Writes rows as CSV. The header has the names that `--fields` accepts. `stringify` is the function
- * of csv-stringify, which the caller loads only for CSV.
- */
-function csvRows<T extends object>(
-  columns: readonly Column<T>[],
-  fields: Fields,
-  stringify: (rows: string[][]) => string,
-  rawCells: boolean,
-): RowWriter<T> {
-  const cells = rowColumns(columns, fields);
-  const head = stringify([cells.map(({ name }) => name)]);
-  return {
-    open: head,
-    row: (row) => stringify([cells.map((column) => csvCell(cellIn(column, row), rawCells))]),
-    close: '',
-    none: head,
-  };
-}
-
 /** Converts a cell so that a spreadsheet treats the cell as text. */
 export const csvCell = (cell: Cell, isRaw: boolean): string =>
   typeof cell === 'string' && !isRaw ? asPlainCell(cellText(cell)) : cellText(cell);
-
-const quietRows = <T>(quiet: (row: T) => string): RowWriter<T> =>
-  lines((row) => cellText(quiet(row)));
-
-/** Creates a writer that writes one line per row, and no text before or after the rows. */
-const lines = <T>(line: (row: T) => string): RowWriter<T> => ({
-  open: '',
-  row: (row) => `${line(row)}\n`,
-  close: '',
-  none: '',
-});
-
-const rowColumns = <T extends object>(
-  columns: readonly Column<T>[],
-  fields: Fields,
-): readonly Column<T>[] =>
-  fields === undefined
-    ? columns.filter(({ only }) => only !== 'screen')
-    : fieldColumns<T>(fields, columns);
 
 const fullAt = 65_536;
 

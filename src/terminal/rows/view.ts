@@ -68,8 +68,6 @@ export interface RowView<T> {
   readonly fields?: readonly string[] | undefined;
   /** Returns the one value that `-q` prints. */
   readonly quiet: (row: T) => string;
-  /** Converts a whole row to JSON, faster than the general `toJson`. */
-  readonly json?: (row: T) => string;
 }
 
 export interface ListView<T> extends RowView<T> {

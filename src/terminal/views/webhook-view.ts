@@ -19,7 +19,6 @@ import { transactionFields } from '../../api/reading/transaction.js';
 import { counted, ownReference, shortId } from '../../formats/text.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
 import { type LayoutPart, sideBySide, widthOf } from '../layout.js';
-import { parsedToJson, toJson } from '../rows/json.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 import { lineAmount, transactionKind } from './transaction-view.js';
@@ -165,8 +164,6 @@ export const eventStream: StreamView<EventRow> = {
   ],
   fields: eventFields,
   quiet: ({ txnId }) => txnId ?? '',
-  // `parsedToJson` is faster than `toJson`, but cannot write the exact decimals of a transaction.
-  json: (row) => (row.transaction === undefined ? parsedToJson(row) : toJson(row)),
 };
 
 const margin = '  ';

@@ -1,16 +1,13 @@
 // Requests a payment over Lightning, on-chain or at a permanent address: shows the card with its QR
 // code, and waits for the money. Asks for what the command line does not name.
+import { transactionNames } from '../../api/names.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import type { View } from '../show.js';
 import { leftAtOnce } from '../exit-with.js';
 import { back, type Back } from '../../terminal/ask/questions.js';
 import { depositView, invoiceCard, qrPage } from '../../terminal/cards/invoice-card.js';
-import {
-  paymentFields,
-  transactionFields,
-  transactionList,
-} from '../../terminal/views/transaction-view.js';
+import { paymentFields, transactionList } from '../../terminal/views/transaction-view.js';
 import { readAddress, type PermanentAddress } from './address.js';
 import { qrFile, writeQr } from './qr-file.js';
 import { phrase, duration, onOff, text, type ValuesOf } from '../values.js';
@@ -231,7 +228,7 @@ async function showRequest({ txn, request, flags }: Requested, context: Context)
   ];
   const onChange = (next: Transaction): void => out.change(next, columns);
   onChange(txn);
-  const view = { columns, fields: transactionFields, quiet: () => request.text, screen: () => [] };
+  const view = { columns, fields: transactionNames, quiet: () => request.text, screen: () => [] };
   if (!wait || out.quiet) await out.record(txn, view);
   else if (!out.forPeople) out.say(request.text);
   if (!wait) return;

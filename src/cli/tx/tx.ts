@@ -375,8 +375,8 @@ export function drawnStory(
   result: Result,
   { globals, now }: Pick<Context, 'globals' | 'now'>,
 ): (canvas: Canvas) => readonly string[] {
-  const { next, ...story } = result.story;
-  return (canvas) => storyLines({ ...story, command: commandFor(next, globals) }, now(), canvas);
+  const command = commandFor(result.story.next, globals);
+  return (canvas) => storyLines(result.story, command, now(), canvas);
 }
 
 type Result = Omit<Explained, 'end'> & { readonly story: Story };

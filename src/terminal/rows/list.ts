@@ -129,12 +129,14 @@ interface RowWriter<T> {
   readonly none: string;
 }
 
+const bare = { open: '', between: '', close: '', none: '' };
+
 export async function rowWriter<T extends object>(
   { terminal, format, fields, rawCells, onlyValue }: RowOptions,
   { columns, quiet }: RowView<T>,
 ): Promise<RowWriter<T>> {
   const lines = (line: (row: T) => string): RowWriter<T> => ({
-    ...{ open: '', between: '', close: '', none: '' },
+    ...bare,
     row: (row) => `${line(row)}\n`,
   });
   if (onlyValue) return lines((row) => cellText(quiet(row)));
@@ -144,7 +146,10 @@ export async function rowWriter<T extends object>(
     return { open: '[', between: ',', close: ']\n', none: '[]\n', row: (row) => json(row, 0) };
   if (format === 'json')
     return {
-      ...{ open: '[\n', between: ',\n', close: '\n]\n', none: '[]\n' },
+      open: '[\n',
+      between: ',\n',
+      close: '\n]\n',
+      none: '[]\n',
       row: (row) => `  ${json(row, 2).replaceAll('\n', '\n  ')}`,
     };
   const shown =
@@ -157,7 +162,9 @@ export async function rowWriter<T extends object>(
   // The header has the names that `--fields` accepts.
   const head = stringify([shown.map(({ name }) => name)]);
   return {
-    ...{ open: head, between: '', close: '', none: head },
+    ...bare,
+    open: head,
+    none: head,
     row: (row) => stringify([cells(row).map((cell) => csvCell(cell, rawCells))]),
   };
 }

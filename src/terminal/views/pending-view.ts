@@ -1,16 +1,6 @@
 // Shows payments of the journal: unfinished payments, and the results of resumed payments.
 import type { Big } from 'big.js';
-import {
-  count,
-  decimal,
-  flag,
-  instant,
-  namesWithin,
-  object,
-  text,
-  type FieldsOf,
-} from '../../api/reading/readers.js';
-import { transactionFields } from '../../api/reading/transaction.js';
+import { transactionNames } from '../../api/names.js';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { money, shortAmount } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/calendar.js';
@@ -19,7 +9,7 @@ import { hasLapsed, isQuoted } from '../../formats/states.js';
 import { ownReference, shortId } from '../../formats/text.js';
 import type { AttemptState, Payment } from '../../store/journal/payment.js';
 import { commandLine, type RunGlobals } from '../next-step.js';
-import { type Column, columnsThrough, dim, type ListView } from '../rows/view.js';
+import { type Column, columnsThrough, dim, fieldsOf, type ListView } from '../rows/view.js';
 import { shortTime } from '../time.js';
 import { confirmationsText, sendWord, uncountedWord, stateStyle } from '../cards/steps.js';
 import { lineAmount, lineKind, minus, partyOf, type RecipientOf } from './transaction-view.js';
@@ -50,23 +40,23 @@ export interface PendingPayment extends Pick<Payment, 'ref' | 'kind' | 'openedAt
   readonly transaction: Transaction | undefined;
 }
 
-const pendingFields = {
-  ref: text,
-  kind: text,
-  step: text,
-  attempt: count,
-  txnId: text,
-  txnState: text,
-  destination: text,
-  with: text,
-  ccy: text,
-  amount: decimal,
-  agreed: flag,
-  openedAt: instant,
-  updatedAt: instant,
-  asOf: instant,
-  transaction: object(transactionFields),
-} satisfies FieldsOf<PendingPayment>;
+const pendingFields = fieldsOf<PendingPayment>()([
+  'ref',
+  'kind',
+  'step',
+  'attempt',
+  'txnId',
+  'txnState',
+  'destination',
+  'with',
+  'ccy',
+  'amount',
+  'agreed',
+  'openedAt',
+  'updatedAt',
+  'asOf',
+  'transaction',
+]);
 
 const stepWords: Readonly<Record<AttemptState, string>> = {
   requested: 'not quoted yet',
@@ -93,10 +83,6 @@ export const isUnchecked = (payment: PendingPayment): boolean =>
  */
 function progressOf(payment: PendingPayment): string {
   const { step, agreed, transaction, txnState } = payment;
-  if (isUnchecked(payment))
-    return txnState === null || step !== 'in-flight'
-      ? stepWords[step]
-      : `last seen ${sendWord(txnState)}`;
   if (transaction !== undefined && !isQuoted(transaction.txnState)) {
     const word = uncountedWord(transaction);
     if (transaction.txnState === 'error') return stepWords.error;
@@ -104,9 +90,10 @@ function progressOf(payment: PendingPayment): string {
       ? `unknown: the service reports ${word}`
       : word;
   }
-  if (isSubmitted(payment))
-    return txnState === null || step !== 'in-flight' ? stepWords[step] : sendWord(txnState);
-  return agreed ? stepWords[step] : `${stepWords[step]}, not approved yet`;
+  if (!isSubmitted(payment))
+    return agreed ? stepWords[step] : `${stepWords[step]}, not approved yet`;
+  if (txnState === null || step !== 'in-flight') return stepWords[step];
+  return isUnchecked(payment) ? `last seen ${sendWord(txnState)}` : sendWord(txnState);
 }
 
 /** An open payment or request on the home screen, in `watch` and in `tx pending`. */
@@ -226,27 +213,19 @@ export const openColumns = (now: number): Column<OpenLine>[] => [
     below: true,
     only: 'screen',
   },
-  {
-    name: 'detail',
-    style: dim,
-    priority: 3,
-    only: 'screen',
-  },
+  { name: 'detail', style: dim, priority: 3, only: 'screen' },
   {
     name: 'opened',
     title: 'Since',
-    value: ({ since }) => (typeof since === 'number' ? shortTime(since, now) : '–'),
+    value: ({ since }) => (since == null ? '–' : shortTime(since, now)),
     style: dim,
     priority: 5,
     only: 'screen',
   },
 ];
 
-/**
- * Returns the view of the unfinished payments.
- * @param footer the time of the data, and the next step
- */
-export function pendingList(now: number, footer?: string): ListView<PendingPayment> {
+/** Returns the view of the unfinished payments. */
+export function pendingList(now: number): ListView<PendingPayment> {
   return {
     columns: [
       {
@@ -272,11 +251,10 @@ export function pendingList(now: number, footer?: string): ListView<PendingPayme
       { name: 'txnId', title: 'Id', text: shortId, style: dim, priority: 8, below: true },
       { name: 'txnState', only: 'rows' },
     ],
-    fields: namesWithin(pendingFields),
+    fields: [...pendingFields, ...transactionNames.map((name) => `transaction.${name}`)],
     quiet: ({ ref }) => ref,
     empty: 'No unfinished payments. All payments',
     next: { command: 'tx list' },
-    footer,
   };
 }
 
@@ -291,15 +269,16 @@ export interface OverduePayment extends PendingPayment {
 
 export function overdueList(now: number, run: RunGlobals): ListView<OverduePayment> {
   const resume = commandLine({ command: 'tx resume' }, run);
-  const pending = pendingList(
-    now,
-    `from the journal only · ${resume} finishes or reports each payment`,
-  );
+  const pending = pendingList(now);
   const process: ListView<OverduePayment>['columns'] = [
     { name: 'host', title: 'Host', value: ({ host }) => host ?? null, priority: 8, below: true },
     { name: 'pid', value: ({ pid }) => pid ?? null, only: 'rows' },
   ];
-  return { ...pending, columns: [...pending.columns, ...process] };
+  return {
+    ...pending,
+    columns: [...pending.columns, ...process],
+    footer: `from the journal only · ${resume} finishes or reports each payment`,
+  };
 }
 
 export interface ResumedPayment extends Pick<

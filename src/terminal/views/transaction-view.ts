@@ -22,8 +22,7 @@ import {
   type RecordView,
 } from '../rows/view.js';
 import { kindOf, stateStyle, stateWithReason } from '../cards/steps.js';
-import { namesWithin } from '../../api/reading/readers.js';
-import { transactionFields as wireFields } from '../../api/reading/transaction.js';
+import { transactionNames } from '../../api/names.js';
 import { dayAndMonth } from '../../formats/calendar.js';
 import { widthOf, wrap } from '../layout.js';
 import { sanitize } from '../sanitize.js';
@@ -62,12 +61,9 @@ export const sideAmount = (side: RequestSide): Money | undefined =>
  * unknown, the debited amount.
  */
 export function movedText({ sourceReq, destReq }: Sides): string {
-  const from = sideAmount(sourceReq);
-  const to = sideAmount(destReq);
-  if (from !== undefined && to !== undefined && from.ccy !== to.ccy)
-    return `${formatAmount(from)} → ${formatAmount(to)}`;
-  const amount = to ?? from;
-  return amount === undefined ? '–' : formatAmount(amount);
+  const [from, to] = [sourceReq, destReq].map(sideAmount);
+  const amounts = from && to && from.ccy !== to.ccy ? [from, to] : [to ?? from];
+  return amounts.map((amount) => (amount === undefined ? '–' : formatAmount(amount))).join(' → ');
 }
 
 const rowsOnly = (
@@ -87,14 +83,11 @@ export const minus = '\u2212';
  * debited amount.
  */
 export function lineAmount(txn: Sides): string {
-  const from = sideAmount(txn.sourceReq);
-  const to = sideAmount(txn.destReq);
-  if (kindOf(txn) === 'swap') return from === undefined ? '–' : `${minus}${shortAmount(from)}`;
-  const amount = to ?? from;
-  if (amount === undefined) return '–';
   const { method } = txn.sourceReq;
-  const sign = method === 'servicepay' ? minus : method ? '+' : '';
-  return `${sign}${shortAmount(amount)}`;
+  const from = sideAmount(txn.sourceReq);
+  const amount = kindOf(txn) === 'swap' ? from : (sideAmount(txn.destReq) ?? from);
+  if (amount === undefined) return '–';
+  return (method === 'servicepay' ? minus : method ? '+' : '') + shortAmount(amount);
 }
 
 type Directed = Sides & Partial<Pick<ListedTransaction, 'txnState'>>;
@@ -123,18 +116,14 @@ const partyFields = ['acctName', 'lnurlAddress', 'address', 'acctNum', 'bankAcct
  * returns the received amount.
  */
 export function partyOf(txn: ListedTransaction, recipientOf: RecipientOf): string {
-  const { sourceReq, destReq } = txn;
+  const { sourceReq, destReq, note } = txn;
   if (kindOf(txn) === 'swap') {
     const to = sideAmount(destReq);
     return to === undefined ? '' : `→ ${shortAmount(to)}`;
   }
-  const details = (sourceReq.method === 'servicepay' ? destReq : {}).reqDetails ?? {};
-  const named = partyFields
-    .map((field) => details[field])
-    .find((value) => typeof value === 'string' && value !== '');
-  const party =
-    recipientOf(txn.txnId) ?? (typeof named === 'string' ? named : undefined) ?? txn.note ?? '';
-  return shortened(party);
+  const details = sourceReq.method === 'servicepay' ? destReq.reqDetails : undefined;
+  const named = partyFields.map((field) => details?.[field]).find((value) => value);
+  return shortened(recipientOf(txn.txnId) ?? named ?? note ?? '');
 }
 
 /**
@@ -145,9 +134,9 @@ export const lineText = (txn: ListedTransaction, recipientOf: RecipientOf): stri
   [
     `${lineKind(txn)} ${lineAmount(txn)}`,
     partyOf(txn, recipientOf),
-    typeof txn.createdAt === 'number' ? dateTime(txn.createdAt).slice(0, 16) : '',
+    txn.createdAt == null ? '' : dateTime(txn.createdAt).slice(0, 16),
   ]
-    .filter((part) => part !== '')
+    .filter(Boolean)
     .join(', ');
 
 /** Returns the recipient of a payment from this home, or undefined for other transactions. */
@@ -155,10 +144,8 @@ export type RecipientOf = (txnId: string) => string | undefined;
 
 /** Returns a prefix length at which all given ids differ. */
 export function idLength(ids: readonly string[]): number {
-  for (let length = 8; length < 36; length += 4) {
-    if (new Set(ids.map((id) => id.slice(0, length))).size === new Set(ids).size) return length;
-  }
-  return Infinity;
+  const countAt = (length: number): number => new Set(ids.map((id) => id.slice(0, length))).size;
+  return [8, 12, 16, 20, 24, 28, 32].find((at) => countAt(at) === countAt(Infinity)) ?? Infinity;
 }
 
 interface TransactionListOptions {
@@ -174,25 +161,6 @@ interface TransactionListOptions {
   readonly footer?: string | undefined;
 }
 
-/** The amounts and fees of both sides, for scripts. */
-const exactAmounts = [
-  rowsOnly('sourceReq.ccy', ({ sourceReq }) => sourceReq.ccy),
-  rowsOnly('sourceAmount', ({ sourceReq }) => sideAmount(sourceReq)?.value),
-  rowsOnly('destReq.ccy', ({ destReq }) => destReq.ccy),
-  rowsOnly('destAmount', ({ destReq }) => sideAmount(destReq)?.value),
-  rowsOnly('sourceReq.servicepayFees', ({ sourceReq }) => givenFromWire(sourceReq.servicepayFees)),
-  rowsOnly('sourceReq.networkFees', ({ sourceReq }) => givenFromWire(sourceReq.networkFees)),
-];
-
-const partyColumn = (recipientOf: RecipientOf): Column<ListedTransaction> => ({
-  name: 'party',
-  value: (txn) => `${arrowOf(txn)} ${partyOf(txn, recipientOf) || railOf(txn)}`,
-  only: 'screen',
-  priority: 2,
-  below: true,
-  shrinks: 10,
-});
-
 /**
  * Returns the view of a page of the history. `now` is the current time in epoch ms, from which a
  * screen computes relative times. Rows for scripts have exact times.
@@ -207,23 +175,37 @@ export function transactionList(
     columns: [
       {
         name: 'time',
-        value: ({ createdAt }) =>
-          typeof createdAt === 'number' ? new Date(createdAt).toISOString() : '',
-        text: ({ createdAt }) => (typeof createdAt === 'number' ? shortTime(createdAt, now) : '–'),
+        value: ({ createdAt }) => (createdAt == null ? '' : new Date(createdAt).toISOString()),
+        text: timeText((at) => shortTime(at, now)),
         align: 'right',
         style: dim,
         priority: 3,
       },
       rowsOnly('what', transactionKind),
-      partyColumn(recipientOf),
+      {
+        name: 'party',
+        value: (txn) => `${arrowOf(txn)} ${partyOf(txn, recipientOf) || railOf(txn)}`,
+        only: 'screen',
+        priority: 2,
+        below: true,
+        shrinks: 10,
+      },
       {
         name: 'amount',
         value: lineAmount,
         align: 'decimal',
         only: 'screen',
-        style: incoming,
+        // Incoming money is green.
+        style: (cell, style, { txnState, sourceReq }) =>
+          txnState === 'completed' && sourceReq.method !== 'servicepay' ? style.green(cell) : cell,
       },
-      ...exactAmounts,
+      rowsOnly('sourceReq.ccy', ({ sourceReq }) => sourceReq.ccy),
+      rowsOnly('sourceAmount', ({ sourceReq }) => sideAmount(sourceReq)?.value),
+      rowsOnly('destReq.ccy', ({ destReq }) => destReq.ccy),
+      rowsOnly('destAmount', ({ destReq }) => sideAmount(destReq)?.value),
+      ...(['servicepayFees', 'networkFees'] as const).map((name) =>
+        rowsOnly(`sourceReq.${name}`, ({ sourceReq }) => givenFromWire(sourceReq[name])),
+      ),
       {
         name: 'rail',
         value: (txn) => railOf(txn).toLowerCase(),
@@ -239,23 +221,12 @@ export function transactionList(
         priority: 4,
         below: true,
       },
-      {
-        name: 'fee',
-        value: feeMark,
-        only: 'screen',
-        style: dim,
-        priority: 6,
-      },
-      {
-        name: 'txnId',
-        text: ({ txnId }) => txnId.slice(0, shown),
-        priority: 5,
-        style: dim,
-      },
+      { name: 'fee', value: feeMark, only: 'screen', style: dim, priority: 6 },
+      { name: 'txnId', text: ({ txnId }) => txnId.slice(0, shown), priority: 5, style: dim },
       rowsOnly('extRefId', ({ extRefId }) => extRefId),
       rowsOnly('with', (txn) => partyOf(txn, recipientOf)),
     ],
-    fields: transactionFields,
+    fields: transactionNames,
     quiet: ({ txnId }) => txnId,
     empty:
       'No transactions yet, or no transaction matches the filters. All transactions: ' +
@@ -276,18 +247,12 @@ export const movementColumns = (
 ): Column<ListedTransaction>[] =>
   transactionList(0, { recipientOf })
     .columns.filter(({ name }) => ['time', 'party', 'amount'].includes(name))
-    .map((column) =>
-      column.name === 'time'
-        ? { ...column, text: ({ createdAt }) => (createdAt == null ? '–' : time(createdAt)) }
-        : column,
-    );
+    .map((column) => (column.name === 'time' ? { ...column, text: timeText(time) } : column));
 
-/** Colours incoming money green. */
-const incoming: NonNullable<Column<ListedTransaction>['style']> = (
-  cell,
-  style,
-  { txnState, sourceReq },
-) => (txnState === 'completed' && sourceReq.method !== 'servicepay' ? style.green(cell) : cell);
+const timeText =
+  (text: (at: number) => string) =>
+  ({ createdAt }: ListedTransaction): string =>
+    createdAt == null ? '–' : text(createdAt);
 
 /**
  * Returns the fees of a completed transaction as a mark such as `+7 fee`, without a unit if the
@@ -302,14 +267,12 @@ function feeMark(txn: ListedTransaction): string {
   return `+${number}${lineAmount(txn).endsWith(` ${unit}`) ? '' : ` ${unit}`} fee`;
 }
 
-export const transactionFields: readonly string[] = namesWithin(wireFields);
-
 /**
  * The fields of a command that moves money. svcpay checks the names in `--fields` before the
  * command starts.
  */
 export const paymentFields: readonly string[] = [
-  ...transactionFields,
+  ...transactionNames,
   'time',
   'what',
   'sourceAmount',
@@ -361,15 +324,17 @@ interface DrawnStory {
   readonly names: readonly string[];
   readonly lines: readonly { readonly at: number | undefined; readonly text: string }[];
   readonly end: string;
-  /** The next command. */
-  readonly command: string;
 }
 
+/** @param command the next command */
 export function storyLines(
-  { title, names, lines, end, command }: DrawnStory,
+  { title, names, lines, end }: DrawnStory,
+  command: string,
   now: number,
   { columns, style }: Canvas,
 ): string[] {
+  const wrapped = (text: string): string[] =>
+    wrap(sanitize(text), columns - 2).map((line) => `  ${line}`);
   const times = lines.map(({ at }) =>
     at === undefined ? '' : `${dayAndMonth(at, now)} ${clockTime(at)}`,
   );
@@ -384,12 +349,12 @@ export function storyLines(
     ];
   });
   return [
-    ...wrap(sanitize(title), columns - 2).map((line) => `  ${line}`),
-    ...wrap(sanitize(names.join(' · ')), columns - 2).map((line) => `  ${style.dim(line)}`),
+    ...wrapped(title),
+    ...wrapped(names.join(' · ')).map((line) => style.dim(line)),
     '',
     ...drawn,
     '',
-    ...wrap(sanitize(end), columns - 2).map((line) => `  ${style.bold(line)}`),
+    ...wrapped(end).map((line) => style.bold(line)),
     `  ${command}`,
   ];
 }

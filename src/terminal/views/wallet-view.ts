@@ -1,7 +1,7 @@
 // Shows wallets, exchange rates and fees as tables.
 import { didYouMean } from '../../formats/text.js';
 import { formatNumber, money, moneyFromWire, type Money, fixed } from '../../formats/amount.js';
-import { walletFields } from '../../api/reading/objects.js';
+import { walletNames } from '../../api/names.js';
 import type { Wallet } from '../../api/types.js';
 import { sideBySide, widthOf, wrap } from '../layout.js';
 import { type Column, type ListView, dim, fieldsOf } from '../rows/view.js';
@@ -47,7 +47,7 @@ export const walletList: ListView<Wallet> = {
     { ...amountColumn('reserved', 'Reserved', reserved), priority: 2, style: dimZero(reserved) },
     { ...amountColumn('amount', 'Total', total), priority: 1 },
   ],
-  fields: Object.keys(walletFields),
+  fields: walletNames,
   quiet: (wallet) => `${wallet.ccy} ${availableText(wallet)}`,
   empty: 'This account has no wallets yet.',
 };

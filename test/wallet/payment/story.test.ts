@@ -85,7 +85,7 @@ function story(...steps: readonly Told[]): string {
   };
   const { next, ...told } = storyOf(payment, trail, sendWord);
   const canvas = { style: chalk, columns: 80, rows: 24, blocks: false } as const;
-  const lines = storyLines({ ...told, command: commandFor(next, {}) }, start, canvas);
+  const lines = storyLines(told, commandFor(next, {}), start, canvas);
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
   return stripVTControlCharacters(`\n${lines.join('\n')}\n`);
 }

@@ -39,18 +39,17 @@ const commandsWith =
 
 const group = (path: string, summary: string): Row[] => [{ path, summary }];
 
-const paying = { money: true, connections: 2, ownAccount: true } as const;
+/**
+ * A payment sends three requests at once: it creates the transaction, and reads the balance and
+ * either the rates of a conversion or the account's own deposit address.
+ */
+const paying = { money: true, connections: 3, ownAccount: true } as const;
 const commands = commandsWith({});
 const reads = commandsWith({ connections: 1 });
 const own = commandsWith({ ownAccount: true });
 const asks = commandsWith({ connections: 1, ownAccount: true });
 const decides = commandsWith({ connections: 1, ownAccount: true, ownerOnly: true });
 const pays = commandsWith(paying);
-/**
- * The commands that pay and may need one more connection than usual, to read the rates or the
- * account's own deposit address.
- */
-const looksUp = commandsWith({ ...paying, connections: 3 });
 
 /** The `send` commands by rail. The compiler requires a command for every rail. */
 const sends: Readonly<Record<Rail, readonly Row[]>> = {
@@ -60,10 +59,10 @@ const sends: Readonly<Record<Rail, readonly Row[]>> = {
   lnurl: pays(() => import('./send/send.js'), {
     'send lnurl': 'pay to a Lightning Address or an LNURL',
   }),
-  onchain: looksUp(() => import('./send/send.js'), {
+  onchain: pays(() => import('./send/send.js'), {
     'send onchain': 'pay to a Bitcoin address',
   }),
-  usdt: looksUp(() => import('./send/send.js'), {
+  usdt: pays(() => import('./send/send.js'), {
     'send usdt': 'pay USDT to a TRON address',
   }),
 };
@@ -81,15 +80,14 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     }),
   ],
   'Money out': [
-    ...commandsWith({ ...paying, connections: 3, aliases: ['pay'] })(
-      () => import('./send/send.js'),
-      { send: 'pay an invoice, an address, an LNURL or a Lightning Address' },
-    ),
+    ...commandsWith({ ...paying, aliases: ['pay'] })(() => import('./send/send.js'), {
+      send: 'pay an invoice, an address, an LNURL or a Lightning Address',
+    }),
     ...Object.values(sends).flat(),
-    ...looksUp(() => import('./swap/swap.js'), {
+    ...pays(() => import('./swap/swap.js'), {
       swap: 'exchange between two of your own wallets',
     }),
-    ...looksUp(() => import('./payout/payout.js'), {
+    ...pays(() => import('./payout/payout.js'), {
       payout: 'pay out to a bank account or a mobile wallet',
     }),
     ...commands(() => import('./payout/methods.js'), {
@@ -98,7 +96,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ...commands(() => import('./payout/institutions.js'), {
       'payout institutions': 'list the banks and mobile wallets of a country',
     }),
-    ...looksUp(() => import('./again/again.js'), {
+    ...pays(() => import('./again/again.js'), {
       again: 'pay a contact or an earlier payee again',
     }),
     ...pays(() => import('./batch/batch.js'), { batch: 'pay each row of a CSV file once' }),
@@ -121,12 +119,9 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       proposals: 'list the proposals that wait for you',
       'proposals show': 'show a proposal and what is unusual about it',
     }),
-    ...commandsWith({ ...paying, connections: 3, ownerOnly: true })(
-      () => import('./proposals/proposals.js'),
-      {
-        'proposals pay': 'pay proposals, each once and within its highest total',
-      },
-    ),
+    ...commandsWith({ ...paying, ownerOnly: true })(() => import('./proposals/proposals.js'), {
+      'proposals pay': 'pay proposals, each once and within its highest total',
+    }),
     ...decides(() => import('./proposals/proposals.js'), {
       'proposals refuse': 'refuse a proposal for good',
     }),
@@ -386,7 +381,7 @@ export const tree: Branch = {
   name: 'svcpay',
   summary: 'A wallet for Lightning, on-chain Bitcoin, USDT and local fiat.',
   load: () => import('./watch/home.js').then(({ home }) => home),
-  connections: 4,
+  connections: 5,
   branches: Object.entries(sections).flatMap(([section, rows]) =>
     below('', rows).map((branch) => ({ ...branch, section })),
   ),

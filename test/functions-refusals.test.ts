@@ -10,9 +10,9 @@ import { wireJson } from '../src/api/wire.js';
 import { readStdinBytes } from '../src/cli/stdin.js';
 import { encodeInvoice } from '../src/formats/bolt11/encode.js';
 import { databaseFailure } from '../src/store/database/postgres.js';
-import { anotherDatabase, unidentifiedDatabase } from '../src/store/database/refused-databases.js';
+import { anotherDatabase, unidentifiedDatabase } from '../src/store/database/postgres-schema.js';
 import { checkOutbox } from '../src/store/files/outbox.js';
-import { writeSealed } from '../src/store/files/sealed.js';
+import { writeSealed } from '../src/cli/statement/close.js';
 import { checkNotLost, Damage, sqliteFailure } from '../src/store/files/sqlite-file.js';
 import { checkNames } from '../src/terminal/rows/view.js';
 

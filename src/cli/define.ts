@@ -57,6 +57,8 @@ export interface CommandDefinition<
    * and exits with the exit code of the failure.
    */
   readonly failure?: (result: NoInfer<R>) => Failure | undefined;
+  /** Returns the remarks that svcpay prints on stderr after the result. */
+  readonly remarks?: (result: NoInfer<R>, context: Context) => readonly string[];
   /** For a command without a view that changes data: the names that `--fields` accepts. */
   readonly fields?: readonly string[];
   /** For a command without a view that only reads: the usual names for `--fields`. */
@@ -109,10 +111,12 @@ export function defineCommand<
 >(
   definition: CommandDefinition<A, O, R, V, K>,
 ): TypedCommand<ValuesOf<A> & ValuesOf<O>, R, Deps<K>> {
-  const { run, view, adapt, failure, fields, prints, changes, ...rest } = definition;
+  const { run, view, adapt, remarks, failure, fields, prints, changes, ...rest } = definition;
   // The types of the two records are lost when the records become one.
   const inputsOf = (raw: RawValues) =>
     readAll({ ...rest.arguments, ...rest.options }, raw) as ValuesOf<A> & ValuesOf<O>;
+  const remark = (result: R, context: Context): void =>
+    remarks?.(result, context).forEach((line) => context.out.say(line));
   const command = {
     arguments: {},
     options: {},
@@ -131,6 +135,7 @@ export function defineCommand<
       else if (!context.out.offers(command.fields)) return;
       const result = await run(inputs, context);
       await view?.print(result, (await adapt?.(result, inputs, context)) ?? {}, context);
+      remark(result, context);
       const implied = failure?.(result);
       if (implied !== undefined) throw implied;
     },
@@ -138,6 +143,7 @@ export function defineCommand<
       view &&
       (async (raw, context, only) => {
         const result = await run(inputsOf(raw), context);
+        remark(result, context);
         return { data: await view.dataOf(result, only), failure: failure?.(result) };
       }),
   };

@@ -7,7 +7,7 @@ import type { Transport } from '../api/transport.js';
 import type { Credentials, TokenStore } from '../api/types.js';
 import { Failure } from '../formats/failure.js';
 import type { Home } from '../store/files/home.js';
-import { keepSeenPageSize, seenPageSize } from '../store/files/seen.js';
+import { keepSeenPageSize, seenPageSize } from '../store/files/document.js';
 import type { Journal } from '../store/journal/journal.js';
 import {
   credentialName,

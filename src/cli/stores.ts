@@ -7,7 +7,7 @@ import { databaseIdVariable, databaseVariable, noAddress } from '../store/databa
 import type { Identity, SeenDatabase, TableGroup } from '../store/database/postgres-schema.js';
 import type { SqlDatabase } from '../store/database/sql.js';
 import type { EventStore } from '../store/events/event-store.js';
-import type { Document } from '../store/files/document.js';
+import { type Document, seenDatabase } from '../store/files/document.js';
 import { eventsFile, isTemporary, isThere, journalFile, type Home } from '../store/files/home.js';
 import type {
   BookRecords,
@@ -16,7 +16,6 @@ import type {
   TxnFacts,
 } from '../store/journal/records.js';
 import type { BudgetRecords } from '../store/journal/spending.js';
-import { seenDatabase } from '../store/files/seen.js';
 import type { Journal } from '../store/journal/journal.js';
 import {
   embeddedUrl,
@@ -162,7 +161,7 @@ async function sharedJournal(
   const { home, onClose } = options;
   const { journalPart } = await import('../store/journal/schema.js');
   const { openSharedJournal } = await import('../store/journal/shared-journal.js');
-  const { unidentifiedDatabase } = await import('../store/database/refused-databases.js');
+  const { unidentifiedDatabase } = await import('../store/database/postgres-schema.js');
   const identity = await identified(found, journalPart, options);
   let latest: SeenDatabase | undefined;
   onClose(async () => latest && seenDatabase(home(), identity.id).save(latest));
@@ -192,7 +191,7 @@ async function identified(
 ): Promise<Identity> {
   const [{ checkTables }, { anotherDatabase, unexpectedDatabase }] = await Promise.all([
     import('../store/database/postgres-schema.js'),
-    import('../store/database/refused-databases.js'),
+    import('../store/database/postgres-schema.js'),
   ]);
   const { databaseId: known } = settings();
   const seen = known === undefined ? undefined : seenDatabase(home(), known).load();

@@ -16,7 +16,6 @@ import { checkupLines, checkupList, type Check } from '../../terminal/views/sett
 import { adviceOf, commandFor, commandLine } from '../../terminal/next-step.js';
 import { dateTime } from '../../terminal/time.js';
 import type { Context } from '../context.js';
-import { inspectStores } from '../db/figures.js';
 import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
 import { lazily } from '../stores.js';
@@ -186,6 +185,7 @@ async function findJournal(context: Context): Promise<Finding> {
     (await import('../../store/journal/sqlite-journal.js')).checkJournal(path, isKnown);
   }
   await journal();
+  const { inspectStores } = await import('../db/db.js');
   const { rows, problems } = await inspectStores(context);
   for (const problem of problems) throw problem;
   const held = rows

@@ -6,7 +6,7 @@ import type { Books } from '../../wallet/books/gather.js';
 import { sumsOf } from '../../wallet/books/movement.js';
 import { defineCommand } from '../define.js';
 import { list } from '../show.js';
-import { withBooks } from '../statement/open-books.js';
+import { openBooks } from '../statement/open-books.js';
 import { word } from '../values.js';
 
 export const fees = defineCommand({
@@ -22,7 +22,7 @@ export const fees = defineCommand({
   async run({ month }, context) {
     const zone = ownZone();
     const period = monthSpan(month, zone, context.now());
-    return withBooks({ zone, period }, (books) => Promise.resolve(feesOf(books, period)), context);
+    return feesOf(await openBooks({ zone, period }, context), period);
   },
   view: list(feeList),
   adapt(_sums, { month }, { now }) {

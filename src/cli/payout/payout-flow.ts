@@ -5,7 +5,7 @@ import { plainLetters } from '../../formats/text.js';
 import { countryName } from '../../formats/country.js';
 import { formatAmount } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
-import { keepSeenInstitutions } from '../../store/files/seen.js';
+import { keepSeenInstitutions } from '../../store/files/document.js';
 import { changeContact, changeProfile, type Recipient } from '../../store/profile/profiles.js';
 import type { CardDetail } from '../../terminal/cards/card.js';
 import type { Output } from '../../terminal/output.js';

@@ -9,13 +9,17 @@ import { always, dayWriter, ownZone } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { asPlainCell, fromPlainCell } from '../../formats/text.js';
 import { accountFileView } from '../../terminal/views/statement-view.js';
-import { accountsBy, ruleColumns, type AccountOf, type Rule } from '../../wallet/books/accounts.js';
-import { named } from '../../wallet/books/ledger.js';
+import {
+  accountsBy,
+  ruleColumns,
+  type AccountOf,
+  type Rule,
+  named,
+} from '../../wallet/books/programs.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { record } from '../show.js';
-import { lookUpsOf, timedLines } from './lines.js';
-import { withBooks } from './open-books.js';
+import { openBooks, timedLines } from './open-books.js';
 
 const cell = v.pipe(v.string(), v.transform(fromPlainCell));
 
@@ -64,26 +68,17 @@ export const statementAccountsInit = defineCommand({
     if (existsSync(file))
       throw new Failure('usage', `Nothing was written: ${file} exists. Edit it.`);
     const zone = ownZone();
-    const rules = await withBooks(
-      { zone },
-      async (books) => {
-        const found = new Map<string, Rule>();
-        const scope = { period: always, day: dayWriter(zone) };
-        for await (const { kind, method, counterparty } of timedLines(
-          books,
-          scope,
-          lookUpsOf(context),
-        )) {
-          if (method === null) continue;
-          const payee = counterparty === method ? '' : (counterparty ?? '');
-          const side = kind === 'send' ? 'Expenses' : 'Income';
-          const account = `${side}:Svcpay:${named(method)}`;
-          found.set(`${kind} ${method} ${payee}`, { kind, method, payee, note: '', account });
-        }
-        return [...found.values(), ...otherRules(books.currencies)];
-      },
-      context,
-    );
+    const books = await openBooks({ zone }, context);
+    const found = new Map<string, Rule>();
+    const scope = { period: always, day: dayWriter(zone) };
+    for await (const { kind, method, counterparty } of timedLines(books, scope, context)) {
+      if (method === null) continue;
+      const payee = counterparty === method ? '' : (counterparty ?? '');
+      const side = kind === 'send' ? 'Expenses' : 'Income';
+      const account = `${side}:Svcpay:${named(method)}`;
+      found.set(`${kind} ${method} ${payee}`, { kind, method, payee, note: '', account });
+    }
+    const rules = [...found.values(), ...otherRules(books.currencies)];
     const cells = rules.map((rule) => ruleColumns.map((name) => asPlainCell(rule[name])));
     writeFileSync(file, stringify([[...ruleColumns], ...cells]), { mode: 0o600, flag: 'wx' });
     return { file, rows: rules.length };

@@ -6,7 +6,7 @@ import { dayWriter, ownZone, spanOf, type CalendarDate } from '../../formats/cal
 import { Failure } from '../../formats/failure.js';
 import type { Close, Tie } from '../../store/journal/records.js';
 import { entryList } from '../../terminal/views/statement-view.js';
-import { monthAfter } from '../../wallet/books/sealed-months.js';
+import { monthAfter } from '../../wallet/books/statement.js';
 import { defineCommand } from '../define.js';
 import { list } from '../show.js';
 import { text, word } from '../values.js';

@@ -1,43 +1,52 @@
-// Closes a month: seals its statement in the database, and writes a copy with a hash. If a closed
-// month is closed again, svcpay prints what has changed. The next month contains the corrections.
-import { join } from 'node:path';
+// Closes a month: seals its statement in the database, and writes a copy with a hash. A second
+// close of a month returns what has changed. The next month contains the corrections.
+import { createHash } from 'node:crypto';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import {
+  type CalendarDate,
   dayWriter,
   ownZone,
   parseDate,
-  spanOf,
-  type CalendarDate,
   type Span,
+  spanOf,
 } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
-import { checkSealed, sha256Of, writeSealed } from '../../store/files/sealed.js';
+import type { ListedTransaction } from '../../api/types.js';
+import { isThere, openFolder } from '../../store/files/home.js';
 import type { Close } from '../../store/journal/records.js';
 import { adviceOf } from '../../terminal/next-step.js';
+import { csvCell, namesOf } from '../../terminal/rows/list.js';
 import { cellIn } from '../../terminal/rows/view.js';
-import { csvCell } from '../../terminal/rows/list.js';
 import {
   changeList,
+  type Closed,
   closedView,
+  type DraftBalance,
   draftLines,
+  type ShownChange,
   statementList,
 } from '../../terminal/views/statement-view.js';
-import {
-  changesBetween,
-  monthAfter,
-  type Cells,
-  type Change,
-} from '../../wallet/books/sealed-months.js';
+import { type Comparison, openComparison } from '../../wallet/books/compare.js';
 import type { Books } from '../../wallet/books/gather.js';
-import type { Candidate } from '../../wallet/books/movement.js';
-import { balanceAfter } from '../../wallet/books/statement.js';
+import { type Candidate, type Cells, quoteMs } from '../../wallet/books/movement.js';
+import { balanceAfter, changesBetween, monthAfter } from '../../wallet/books/statement.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { file, word } from '../values.js';
-import { closedRows, closesOf, withBooks, zoneOption } from './open-books.js';
-import { notTied, pendingIn } from './statement.js';
-import { lookUpsOf, statementLines } from './lines.js';
+import {
+  addRates,
+  closedRows,
+  closesOf,
+  openBooks,
+  sourcesOf,
+  walletRows,
+  withLocalData,
+  zoneOption,
+} from './open-books.js';
+import { notTied, pendingIn, unexplainedLines } from './statement.js';
 
 export const statementClose = defineCommand({
   arguments: { month: word('MONTH', parseDate).describe('e.g. 2026-10') },
@@ -47,7 +56,7 @@ export const statementClose = defineCommand({
       .describe('folder for the files (default: statements, next to the journal)'),
     tz: zoneOption('time zone of the last close, or of this machine before the first close'),
   },
-  fields: ['month', 'file', 'rows', 'sha256', 'change', 'row', 'before', 'after'],
+  changes: true,
   examples: [
     [
       'svcpay statement close 2026-10',
@@ -71,23 +80,53 @@ export const statementClose = defineCommand({
       folder ?? join(context.home.data, 'statements'),
       `${fileNameOf(id)}-${name}.csv`,
     );
-    const month = { name, zone, period: spanOf(date, zone), path };
-    const { openCount } = await import('../reconcile/reconcile.js');
-    const differing = openCount(month.period, context);
-    try {
-      await withBooks(
-        { ...month, openMonth: name, ...(closed === undefined && { onPage: differing.onPage }) },
-        (books) =>
-          closed === undefined
-            ? closeFirst(books, month, last, differing, context)
-            : closeAgain(books, month, closed, context),
+    const period = spanOf(date, zone);
+    const month = { name, zone, period, path };
+    const comparison = openComparison();
+    context.onClose(comparison.close);
+    const isNear = ({ createdAt }: ListedTransaction): boolean =>
+      createdAt == null || (createdAt >= period.first - quoteMs && createdAt < period.end);
+    const onPage = (page: readonly ListedTransaction[]): void =>
+      comparison.list(page.filter(isNear));
+    if (closed !== undefined)
+      return closeAgain(
+        await openBooks({ zone, period, openMonth: name }, context),
+        month,
+        closed,
         context,
       );
-    } finally {
-      differing.close();
-    }
+    const books = await openBooks({ zone, period, openMonth: name, onPage }, context);
+    await comparison.compare(await sourcesOf(period, context));
+    return closeFirst(books, month, last, comparison, context);
   },
+  view: {
+    fields: [...namesOf(undefined, closedView), ...namesOf(undefined, changeList)],
+    dataOf: ({ closed, changes }: Closing) => closed ?? changes,
+    async print({ closed, changes }: Closing, _parts, { out }) {
+      if (closed !== undefined) await out.record(closed, closedView);
+      else if (changes !== undefined) await out.list(changes, changeList);
+    },
+  },
+  remarks: ({ draft = [], unexplained = [], remarks }, { terminal }) => [
+    ...draftLines(draft, terminal.stderrCanvas),
+    ...unexplained,
+    ...remarks,
+  ],
+  failure: ({ failure }) => failure,
 });
+
+interface Closing {
+  /** The closed month, or undefined if the month was not closed or has changed. */
+  readonly closed?: Closed;
+  /** The rows that have changed since the month was closed. */
+  readonly changes?: readonly ShownChange[];
+  /** The current balances of a month that is not over. */
+  readonly draft?: readonly DraftBalance[];
+  /** The amounts that prevent svcpay from closing the month. */
+  readonly unexplained?: readonly string[];
+  readonly remarks: readonly string[];
+  readonly failure?: Failure;
+}
 
 interface Month {
   /** The name of the month, such as `2026-10`. */
@@ -137,14 +176,22 @@ async function closeFirst(
   books: Books,
   month: Month,
   last: Close | undefined,
-  differing: { readonly count: () => Promise<number> },
+  comparison: Comparison,
   context: Context,
-): Promise<void> {
-  const { name, zone, path } = month;
+): Promise<Closing> {
+  const { name, zone, path, period } = month;
   const [first, ...others] = missingIn(books, month, context);
-  for (const each of [...others, ...notAccepted(name, await differing.count())])
-    context.out.say(`${each.message} ${adviceOf(each, context.globals) ?? ''}`);
-  if (first !== undefined) throw first;
+  const open = comparison.counts().reduce((sum, each) => sum + each.open, 0);
+  const remarks = [...others, ...notAccepted(name, open)].map(
+    (each) => `${each.message} ${adviceOf(each, context.globals) ?? ''}`,
+  );
+  if (first !== undefined)
+    return {
+      draft: books.at < period.end ? draftOf(books, period) : [],
+      unexplained: unexplainedLines(books.currencies, books, context.terminal.stderrCanvas),
+      remarks,
+      failure: first,
+    };
   const { lines, columns } = await rowsOf(books, month, context);
   if (last !== undefined) checkContinues(lines, last);
   const sealed = stringify([columns, ...lines.map((cells) => columns.map((each) => cells[each]))]);
@@ -156,19 +203,13 @@ async function closeFirst(
       hint: 'To compare the closed month with the service',
       next: { do: 'run', command: 'statement close', argument: name },
     });
-  await showClosed(sealed, lines.length, month, context);
+  return { closed: written(sealed, lines.length, month), remarks };
 }
 
-/** Writes a copy of the sealed statement, unless the copy exists, and prints the closed month. */
-async function showClosed(
-  sealed: string,
-  rows: number,
-  { name, path }: Month,
-  { out }: Context,
-): Promise<void> {
+/** Writes a copy of the sealed statement, unless the copy exists. */
+function written(sealed: string, rows: number, { name, path }: Month): Closed {
   writeSealed(path, sealed);
-  const result = { month: name, file: path, rows, sha256: sha256Of(sealed) };
-  await out.record(result, closedView(result));
+  return { month: name, file: path, rows, sha256: sha256Of(sealed) };
 }
 
 /**
@@ -198,52 +239,53 @@ async function closeAgain(
   month: Month,
   closed: Close,
   context: Context,
-): Promise<void> {
+): Promise<Closing> {
   const { name } = month;
   const { lines } = await rowsOf(books, month, context);
   const before = closedRows(closed);
   const changes = changesBetween(before, lines);
   const by = `${dayWriter(month.zone)(closed.closedAt)} by ${closed.closedBy.split('/')[0]}`;
-  if (changes.length === 0) {
-    context.out.say(`${name} has not changed since it was closed on ${by}.`);
-    return showClosed(closed.sealed, before.length, month, context);
-  }
-  await context.out.list(changes.map(shown), changeList);
-  const next = monthAfter(name);
-  throw new Failure(
-    'books-differ',
-    `${counted(changes.length, 'row')} changed since ${name} was closed on ${by}.`,
-    {
-      hint: 'The closed month stays as it is. The next open month has the changes as corrections',
-      next: { do: 'run', command: `statement --from ${next}` },
-    },
-  );
+  if (changes.length === 0)
+    return {
+      closed: written(closed.sealed, before.length, month),
+      remarks: [`${name} has not changed since it was closed on ${by}.`],
+    };
+  const textOf = (cells: Cells | null) => cells && Object.values(cells).join(',');
+  return {
+    changes: changes.map((each) => ({
+      ...each,
+      before: textOf(each.before),
+      after: textOf(each.after),
+    })),
+    remarks: [],
+    failure: new Failure(
+      'books-differ',
+      `${counted(changes.length, 'row')} changed since ${name} was closed on ${by}.`,
+      {
+        hint: 'The closed month stays as it is. The next open month has the changes as corrections',
+        next: { do: 'run', command: `statement --from ${monthAfter(name)}` },
+      },
+    ),
+  };
 }
-
-const shown = ({ before, after, ...change }: Change) => ({
-  ...change,
-  before: before && Object.values(before).join(','),
-  after: after && Object.values(after).join(','),
-});
 
 /** Returns what prevents svcpay from closing a month, in the order in which to solve it. */
-function missingIn(books: Books, month: Month, context: Context): Failure[] {
-  const inFlight = pendingIn(books.currencies, books, month.period);
+function missingIn(books: Books, { name, zone, period }: Month, context: Context): Failure[] {
+  const [first, ...others]: readonly Candidate[] = pendingIn(books.currencies, books, period);
+  const are = others.length === 0 ? 'is' : 'are';
   return [
-    notOver(books, month, context),
-    notTied(books.currencies, books, month.zone, context),
-    unfinished(inFlight, month),
+    books.at < period.end
+      ? new Failure('usage', `Not closed: ${name} is not over yet.`)
+      : undefined,
+    notTied(books.currencies, books, zone, context),
+    first &&
+      new Failure(
+        'pending',
+        `Not closed: ${counted(others.length + 1, 'transaction')} of ${name} ` +
+          `${are} still in flight.`,
+        { next: { do: 'watch', id: first.txnId }, txnId: first.txnId },
+      ),
   ].flatMap((failure) => failure ?? []);
-}
-
-function unfinished([first, ...others]: readonly Candidate[], { name }: Month) {
-  if (first === undefined) return undefined;
-  return new Failure(
-    'pending',
-    `Not closed: ${counted(others.length + 1, 'transaction')} of ${name} ` +
-      `${others.length === 0 ? 'is' : 'are'} still in flight.`,
-    { next: { do: 'watch', id: first.txnId }, txnId: first.txnId },
-  );
 }
 
 /** The differences that `reconcile` finds, which do not prevent svcpay from closing the month. */
@@ -257,18 +299,12 @@ const notAccepted = (month: string, count: number): Failure[] =>
         }),
       ];
 
-/** For a month that is not over, prints the current balances. */
-function notOver(books: Books, month: Month, context: Context): Failure | undefined {
-  const { name, period } = month;
-  if (books.at >= period.end) return undefined;
-  const balances = walletsIn(books, period).map((ccy) => ({
+const draftOf = (books: Books, period: Span): DraftBalance[] =>
+  walletsIn(books, period).map((ccy) => ({
     ccy,
     opening: balanceAfter(books.movements(ccy), period.first),
     closing: balanceAfter(books.movements(ccy)),
   }));
-  for (const line of draftLines(balances, context.terminal.stderrCanvas)) context.out.say(line);
-  return new Failure('usage', `Not closed: ${name} is not over yet.`);
-}
 
 const walletsIn = (books: Books, { end }: Span): string[] =>
   books.currencies.filter((ccy) => {
@@ -286,13 +322,9 @@ async function rowsOf(
 ): Promise<{ readonly lines: readonly Cells[]; readonly columns: readonly string[] }> {
   const wallets = walletsIn(books, period);
   const wanted = { wallets, period, now: period.end, day: dayWriter(zone) };
-  const columns = statementList(undefined).columns.filter(({ only }) => only !== 'screen');
+  const columns = statementList.columns.filter(({ only }) => only !== 'screen');
   const lines: Cells[] = [];
-  for await (const line of statementLines(books, wanted, {
-    ...lookUpsOf(context),
-    parties: () => Promise.resolve(() => undefined),
-    known: () => Promise.resolve(() => undefined),
-  }))
+  for await (const line of withLocalData(walletRows(books, wanted), context, addRates))
     lines.push(
       Object.fromEntries(
         columns.map((column) => [column.name, csvCell(cellIn(column, line), false)]),
@@ -315,4 +347,30 @@ export function fileNameOf(text: string): string {
   );
   if (safe.length <= longestName) return safe;
   return `${safe.slice(0, longestName - 17)}~${sha256Of(text).slice(0, 16)}`;
+}
+
+export const sha256Of = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Throws Failure `usage` if the file exists and has different content. */
+export function checkSealed(path: string, text: string): void {
+  if (!isThere(path) || readFileSync(path, 'utf8') === text) return;
+  throw new Failure('usage', `${path} exists and has different content.`, {
+    hint: 'Move that file away, or choose another folder with --folder.',
+  });
+}
+
+/**
+ * Writes the hash file before the text file, so that every text file has a hash. Throws Failure
+ * `usage` if the file cannot be written, or if it exists and has different content.
+ */
+export function writeSealed(path: string, text: string): void {
+  checkSealed(path, text);
+  openFolder(dirname(path));
+  try {
+    writeFileSync(`${path}.new`, text, { mode: 0o600 });
+    writeFileSync(`${path}.sha256`, `${sha256Of(text)}  ${basename(path)}\n`, { mode: 0o600 });
+    renameSync(`${path}.new`, path);
+  } catch (cause) {
+    throw new Failure('usage', `${path} cannot be written.`, { cause });
+  }
 }

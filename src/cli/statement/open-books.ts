@@ -1,7 +1,10 @@
-// Opens the books of an account, with the sealed statements of closed months. svcpay reads every
-// transaction once, and shows the progress.
+// Opens the books of an account: reads every transaction once, with the payments of the journal and
+// the sealed statements of closed months, and yields the rows of a statement.
+import Big from 'big.js';
+import { parse } from 'csv-parse/sync';
+import { detailsOf } from '../../api/reading/transaction.js';
 import type { ListedTransaction } from '../../api/types.js';
-import { fixed } from '../../formats/amount.js';
+import { decimalsOf, fixed } from '../../formats/amount.js';
 import {
   always,
   type CalendarDate,
@@ -12,19 +15,46 @@ import {
   spanOf,
 } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
+import type { StatementRow } from '../../formats/statement-row.js';
 import { counted, messageOf } from '../../formats/text.js';
-import type { BookRecords, Close } from '../../store/journal/records.js';
-import { openBookRows } from '../../wallet/books/book-rows.js';
+import type { Journal } from '../../store/journal/journal.js';
+import {
+  type Attempt,
+  attemptRef,
+  type AttemptState,
+  mayHaveMoved,
+  type Payment,
+} from '../../store/journal/payment.js';
+import type { Close, KeptRate } from '../../store/journal/records.js';
+import {
+  destinationIn,
+  type KnownEvent,
+  type LocalPayment,
+  type Outcome,
+  type Sources,
+} from '../../wallet/books/compare.js';
 import { type Books, gather } from '../../wallet/books/gather.js';
-import { adjustmentOf, type Candidate, changeOf } from '../../wallet/books/movement.js';
-import type { StoredTimes } from '../../wallet/history/moved-amounts.js';
-import { type Cells, type SealedMonth, sealedMovements } from '../../wallet/books/sealed-months.js';
+import {
+  adjustmentOf,
+  type Candidate,
+  type Cells,
+  changeOf,
+  openBookRows,
+  quoteMs,
+  signed,
+} from '../../wallet/books/movement.js';
+import {
+  type Difference,
+  markRow,
+  rowOf,
+  statementRows,
+  type StatementScope,
+} from '../../wallet/books/statement.js';
+import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
-import { eventsOf } from '../tx/local-facts.js';
+import { eventsOf, hasInbox } from '../tx/local-facts.js';
+import { localFacts, partiesOf } from '../tx/local-facts.js';
 import { word } from '../values.js';
-import { submittedHere } from './known-here.js';
-import { lookUpsOf } from './lines.js';
-import { parse } from 'csv-parse/sync';
 
 export const zoneOption = (fallback = 'of this machine') =>
   word('ZONE', parseZone)
@@ -64,55 +94,57 @@ export interface BooksWanted {
   readonly onPage?: (page: readonly ListedTransaction[]) => void | Promise<void>;
 }
 
-/** Reads the books, passes the books to `use`, then deletes the sorted copy of the transactions. */
-export async function withBooks<T>(
+/** Reads the books. Their sorted copy of the transactions exists until the command ends. */
+export async function openBooks(
   { zone, period, onPage, openMonth }: BooksWanted,
-  use: (books: Books) => Promise<T>,
   context: Context,
-): Promise<T> {
+): Promise<Books> {
   const { live, now, out, signal, sleep } = context;
   const { client: service, scope } = await context.account();
   const records = await context.books();
-  const recorded = (await records.entries(scope)).map((entry) => adjustmentOf(entry, zone));
-  const ties = (await records.ties(scope)).map(({ ccy, tiedAt }) => [ccy, tiedAt] as const);
-  const sealed = (await closesOf(context)).map(sealedMonth);
-  const sealedTimes = new Map(
-    sealed
-      .flatMap(sealedMovements)
-      .map(({ txnId, kind, at }) => [kind === 'correction' ? '' : (txnId ?? ''), at] as const),
-  );
   const rows = openBookRows();
+  context.onClose(rows.close);
+  const closes = await closesOf(context);
+  for (const close of closes) rows.seal(close.month, closedRows(close));
   const onRead = showProgress('Reading the history', context);
-  try {
-    const books = await gather({
-      service,
-      rows,
-      now,
-      signal,
-      sleep,
-      onPage: (page) => {
-        onRead(page.length);
-        return onPage?.(page);
-      },
-      edges: period === undefined ? [] : edgesOf(period, zone, service.serviceNow()),
-      stored: storedTimes(sealedTimes, records, scope, out),
-      sealed: sealed.filter(({ month }) => openMonth === undefined || month < openMonth),
-      settled: (txnId) => settledHere(txnId, context),
-      recorded,
-      ties: new Map(ties),
-      submitted: () => knownHere(closedTransactions(sealed), context),
-    });
-    live.stop();
-    for (const ccy of books.unreported)
-      out.warn(
-        `svcpay cannot check the closing balance of ${ccy}, because the service reports no total.`,
-      );
-    await keepTies(books, records, scope, context);
-    return await use(books);
-  } finally {
-    live.stop();
-    rows.close();
-  }
+  const unstored = (what: string) => (error: unknown) =>
+    out.warn(`svcpay could not store ${what}: ${messageOf(error)}`);
+  const books = await gather({
+    service,
+    rows,
+    now,
+    signal,
+    sleep,
+    onPage: (page) => {
+      onRead(page.length);
+      return onPage?.(page);
+    },
+    edges: period === undefined ? [] : edgesOf(period, zone, service.serviceNow()),
+    stored: {
+      of: async (txnIds) =>
+        new Map([...(await records.times(scope, txnIds)), ...rows.sealedTimes(txnIds)]),
+      // The statement succeeds even if svcpay cannot store a time or a successful check.
+      keep: (times) => records.keepTimes(scope, times).catch(unstored('the settlement times')),
+    },
+    sealed: closes
+      .filter(({ month }) => openMonth === undefined || month < openMonth)
+      .map((close) => ({ month: close.month, ...spanOf(parseDate(close.month), close.zone) })),
+    settled: (txnId) => settledHere(txnId, context),
+    recorded: (await records.entries(scope)).map((entry) => adjustmentOf(entry, zone)),
+    ties: new Map((await records.ties(scope)).map(({ ccy, tiedAt }) => [ccy, tiedAt])),
+    submitted: async () => [...rows.sealed(), ...(await submittedHere(context))],
+  }).finally(live.stop);
+  for (const ccy of books.unreported)
+    out.warn(
+      `svcpay cannot check the closing balance of ${ccy}, because the service reports no total.`,
+    );
+  const ties = books.tied.map(({ ccy, balance }) => ({
+    ccy,
+    tiedAt: books.at,
+    balance: fixed(balance),
+  }));
+  await records.keepTies(scope, ties).catch(unstored('the successful check of the wallets'));
+  return books;
 }
 
 const oldestEdgeYears = 10;
@@ -131,32 +163,6 @@ function edgesOf({ first, end }: Span, zone: string, now: number): number[] {
 }
 
 /**
- * Reads the settlement times of closed months and of earlier statements. The statement succeeds
- * even if svcpay cannot store a time.
- */
-const storedTimes = (
-  sealed: ReadonlyMap<string, number>,
-  records: BookRecords,
-  scope: string,
-  { warn }: Pick<Context['out'], 'warn'>,
-): StoredTimes => ({
-  of: async (txnIds) => {
-    const times = new Map(await records.times(scope, txnIds));
-    for (const txnId of txnIds) {
-      const at = sealed.get(txnId);
-      if (at !== undefined) times.set(txnId, at);
-    }
-    return times;
-  },
-  keep: (times) =>
-    records
-      .keepTimes(scope, times)
-      .catch((error: unknown) =>
-        warn(`svcpay could not store the settlement times: ${messageOf(error)}`),
-      ),
-});
-
-/**
  * Shows a progress line with the number of transactions. Returns a function that increases the
  * number on the progress line.
  */
@@ -170,19 +176,6 @@ export function showProgress(what: string, { live, terminal }: Context): (more: 
 }
 
 /**
- * Returns the payments of the journal, plus the transactions of closed months that are missing from
- * the journal.
- */
-async function knownHere(
-  closed: readonly Candidate[],
-  context: Context,
-): Promise<readonly Candidate[]> {
-  const submitted = await submittedHere(context);
-  const submittedIds = new Set(submitted.map(({ txnId }) => txnId));
-  return [...submitted, ...closed.filter(({ txnId }) => !submittedIds.has(txnId))];
-}
-
-/**
  * Returns the time at which a transaction settled, according to the webhook inbox or to the
  * exchange rates that svcpay stored at the settlement.
  */
@@ -190,26 +183,7 @@ async function settledHere(txnId: string, context: Context): Promise<number | un
   const events = await eventsOf(txnId, context);
   const { updatedAt } = events.find(({ txnState }) => txnState === 'completed') ?? {};
   if (updatedAt != null) return updatedAt;
-  const kept = await lookUpsOf(context).rates([txnId]);
-  return kept.get(txnId)?.settledAt ?? undefined;
-}
-
-/**
- * Records the wallets whose balances the transactions explain. The statement succeeds even if
- * svcpay cannot record the wallets.
- */
-async function keepTies(
-  { at, tied }: Books,
-  records: BookRecords,
-  scope: string,
-  { out }: Context,
-): Promise<void> {
-  const ties = tied.map(({ ccy, balance }) => ({ ccy, tiedAt: at, balance: fixed(balance) }));
-  try {
-    await records.keepTies(scope, ties);
-  } catch (error) {
-    out.warn(`svcpay could not record the successful check of the wallets: ${messageOf(error)}`);
-  }
+  return (await ratesOf([txnId], context)).get(txnId)?.settledAt ?? undefined;
 }
 
 /**
@@ -238,25 +212,220 @@ export const closedRows = ({ sealed }: Close): readonly Cells[] => {
   return rows;
 };
 
-const sealedMonth = (close: Close): SealedMonth => ({
-  month: close.month,
-  ...spanOf(parseDate(close.month), close.zone),
-  rows: closedRows(close),
-});
+const paymentsAtOnce = 500;
+
+interface Attempted {
+  readonly payment: Payment;
+  readonly attempt: Attempt;
+}
+
+/** Reads, in portions, all attempts of an account that have a transaction. */
+export async function* attemptsHere(journal: Journal, scope: string): AsyncGenerator<Attempted> {
+  let last = '';
+  for (;;) {
+    const payments = await journal.page(scope, last, paymentsAtOnce);
+    for (const payment of payments)
+      for (const attempt of payment.attempts)
+        if (attempt.txnId !== null) yield { payment, attempt };
+    last = payments.at(-1)?.id ?? '';
+    if (payments.length < paymentsAtOnce) return;
+  }
+}
 
 /**
- * Returns the transactions of closed months, because the service's list may no longer contain them.
+ * Returns the payments that this home submitted, or no payments if svcpay cannot read the journal,
+ * because the payments only help to explain a difference.
  */
-const closedTransactions = (months: readonly SealedMonth[]): Candidate[] =>
-  months.flatMap(sealedMovements).flatMap((movement) =>
-    movement.txnId === null || movement.kind === 'correction'
-      ? []
-      : {
-          ccy: movement.ccy,
-          at: movement.at,
-          txnId: movement.txnId,
-          reason: 'no longer in the list',
-          txnState: 'completed',
-          effect: changeOf(movement),
-        },
+export async function submittedHere(context: Context): Promise<readonly Candidate[]> {
+  try {
+    const { scope, journal } = await context.account();
+    const found: Candidate[] = [];
+    for await (const { payment, attempt } of attemptsHere(await journal(), scope)) {
+      const { txnId, txnState, spendCcy, approvedTotal } = attempt;
+      if (!mayHaveMoved(attempt) || txnId === null || spendCcy === null) continue;
+      found.push({
+        ccy: spendCcy,
+        at: payment.openedAt,
+        txnId,
+        reason: 'not in the list',
+        txnState: txnState ?? 'unknown',
+        effect: approvedTotal === null ? null : new Big(approvedTotal).neg(),
+      });
+    }
+    return found;
+  } catch {
+    return [];
+  }
+}
+
+const outcomesOfStates: Readonly<Record<AttemptState, Outcome>> = {
+  requested: 'nothing moved',
+  quoted: 'nothing moved',
+  submitting: 'in flight',
+  'in-flight': 'in flight',
+  paid: 'paid',
+  failed: 'nothing moved',
+  lapsed: 'nothing moved',
+  error: 'error',
+  unknown: 'unknown',
+};
+
+/**
+ * Returns the sources of this home to compare with the transactions of the period, which svcpay may
+ * have submitted until a quote later.
+ */
+export async function sourcesOf(period: Span, context: Context): Promise<Sources> {
+  const { client, scope, journal } = await context.account();
+  return {
+    journal: knownPayments(await journal(), scope, period),
+    inbox: (await hasInbox(context)) ? knownEvents(context) : undefined,
+    accepted: await (await context.books()).accepted(scope),
+    read: (txnId) => client.transaction(txnId),
+    period,
+  };
+}
+
+async function* knownEvents({ events }: Context): AsyncGenerator<KnownEvent, void, void> {
+  for await (const { txnId, txnState, updatedAt } of (await events()).since(0))
+    if (txnId !== null && txnState !== null) yield { txnId, txnState, at: updatedAt ?? 0 };
+}
+
+/** Reads the attempts of the journal that were made in a period. */
+export async function* knownPayments(
+  journal: Journal,
+  scope: string,
+  { first, end }: Span,
+): AsyncGenerator<LocalPayment> {
+  for await (const { payment, attempt } of attemptsHere(journal, scope)) {
+    const at = attempt.submittedAt ?? payment.openedAt;
+    if (at < first || at >= end + quoteMs) continue;
+    const { txnId, state, number, spendCcy, approvedTotal, approvedReceives } = attempt;
+    const { destReq } = decodeOrder(attempt.request).body;
+    yield {
+      txnId,
+      reference: attemptRef(payment.ref, number),
+      outcome: outcomesOfStates[state],
+      state,
+      ccy: spendCcy,
+      total: approvedTotal === null ? null : new Big(approvedTotal),
+      receivesCcy: destReq.ccy,
+      destination: destinationIn(detailsOf(destReq.reqDetails)),
+      receives: approvedReceives === null ? null : new Big(approvedReceives),
+    };
+  }
+}
+
+const rowsAtOnce = 200;
+
+/** Looks up exchange rates at settlements, or none if svcpay cannot read the data of this home. */
+export async function ratesOf(
+  txnIds: readonly string[],
+  context: Context,
+): Promise<ReadonlyMap<string, KeptRate>> {
+  try {
+    const { scope } = await context.account();
+    return await (await context.rates()).of(scope, txnIds);
+  } catch {
+    return new Map();
+  }
+}
+
+/**
+ * Yields the rows of each wallet. If the closing balance of today differs from the service's
+ * balance, the difference is a separate row after it.
+ */
+export const statementLines = (
+  books: Books,
+  scope: StatementScope,
+  context: Context,
+): AsyncGenerator<StatementRow> => withLocalData(walletRows(books, scope), context);
+
+/** Yields the rows of all wallets without balances, in the order of their times. */
+export const timedLines = (
+  books: Books,
+  { period, day }: Pick<StatementScope, 'period' | 'day'>,
+  context: Context,
+): AsyncGenerator<StatementRow> => withLocalData(timedRows(books, period, day), context);
+
+function* timedRows(
+  books: Books,
+  period: StatementScope['period'],
+  day: StatementScope['day'],
+): Generator<StatementRow> {
+  const none = new Big(0);
+  for (const movement of books.movements(undefined, period)) yield rowOf(movement, none, day);
+}
+
+/** Yields the rows of each wallet without the data of this home. */
+export function* walletRows(books: Books, scope: StatementScope): Generator<StatementRow> {
+  const { wallets, period, now, day } = scope;
+  for (const ccy of wallets) {
+    yield* statementRows(ccy, books.movements(ccy), scope);
+    const difference =
+      period.end > now ? books.differences.find((each) => each.ccy === ccy) : undefined;
+    if (difference !== undefined) yield differenceRow(difference, day(now));
+  }
+}
+
+const differenceRow = ({ ccy, difference, reported }: Difference, date: string): StatementRow => ({
+  ...markRow('difference', ccy, date, reported),
+  ...signed(difference),
+});
+
+/** Adds the recipients, the approvals and the exchange rates that this home has stored. */
+export async function* withLocalData(
+  rows: Iterable<StatementRow>,
+  context: Context,
+  add = addLocalData,
+): AsyncGenerator<StatementRow> {
+  let part: StatementRow[] = [];
+  for (const row of rows) {
+    part.push(row);
+    if (part.length < rowsAtOnce) continue;
+    yield* await add(part, context);
+    part = [];
+  }
+  yield* await add(part, context);
+}
+
+async function addLocalData(
+  rows: readonly StatementRow[],
+  context: Context,
+): Promise<readonly StatementRow[]> {
+  const idsOf = (of: readonly StatementRow[]): string[] => of.flatMap(({ txnId }) => txnId ?? []);
+  const recipientOf = await partiesOf(idsOf(rows.filter(({ kind }) => kind === 'send')), context);
+  const knownOf = await localFacts(idsOf(rows), context);
+  return (await addRates(rows, context)).map((row) => {
+    if (row.txnId === null) return row;
+    const { destination, paymentHash, approvedBy } = knownOf(row.txnId) ?? row;
+    const counterparty = recipientOf(row.txnId) ?? row.counterparty;
+    return { ...row, destination, paymentHash, approvedBy, counterparty };
+  });
+}
+
+/** Adds the exchange rates that this home has stored at settlements. */
+export async function addRates(
+  rows: readonly StatementRow[],
+  context: Context,
+): Promise<readonly StatementRow[]> {
+  const rates = await ratesOf(
+    rows.flatMap(({ txnId }) => txnId ?? []),
+    context,
   );
+  return rows.map((row) => {
+    const kept = rates.get(row.txnId ?? '');
+    const rateOf = (ccy: string | null): Big | null => {
+      const rate = kept?.rates[ccy ?? ''];
+      return rate === undefined ? null : new Big(rate);
+    };
+    const fiatRate = rateOf(row.wallet);
+    if (kept === undefined || fiatRate === null) return row;
+    return {
+      ...row,
+      fiatValue: changeOf(row).abs().times(fiatRate).round(decimalsOf(kept.fiat)),
+      fiatRate,
+      exchangedRate: rateOf(row.exchangedCcy),
+      fiat: kept.fiat,
+    };
+  });
+}

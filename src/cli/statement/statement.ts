@@ -1,11 +1,17 @@
-// Prints a statement of the wallets: opening balance, movements with running balances, closing
-// balance, and whether the movements explain the service's balance. Sums the movements by currency
-// and kind.
-import { Failure, type FailureDetails } from '../../formats/failure.js';
+// A statement of the wallets: opening balance, movements with running balances, closing balance,
+// and whether the movements explain the service's balance, also in the formats of ledger and
+// accounting programs. Sums the movements by currency and kind.
+import { stringify } from 'csv-stringify/sync';
+import { fixed, isFiat } from '../../formats/amount.js';
 import { always, dayWriter, monthSpan, type Span } from '../../formats/calendar.js';
-import { fixed } from '../../formats/amount.js';
+import { Failure, type FailureDetails } from '../../formats/failure.js';
+import type { StatementRow } from '../../formats/statement-row.js';
+import { asPlainCell } from '../../formats/text.js';
 import { commandLine } from '../../terminal/next-step.js';
-import { besideTable, namesOf } from '../../terminal/rows/list.js';
+import { namesOf } from '../../terminal/rows/list.js';
+import type { ListView } from '../../terminal/rows/view.js';
+import { sanitize } from '../../terminal/sanitize.js';
+import type { Canvas } from '../../terminal/terminal.js';
 import {
   differenceText,
   explanationText,
@@ -19,22 +25,43 @@ import {
 import type { Books } from '../../wallet/books/gather.js';
 import { type Candidate, sumsOf } from '../../wallet/books/movement.js';
 import {
+  type AccountOf,
+  beancountWriter,
+  checkAccount,
+  hledgerWriter,
+  type LedgerWriter,
+  ofxFoot,
+  ofxHead,
+  ofxRow,
+  programFormats,
+} from '../../wallet/books/programs.js';
+import {
+  balanceAfter,
   type Difference,
   explanations,
   type StatementScope,
 } from '../../wallet/books/statement.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { choice, currency } from '../values.js';
-import { month } from '../tx/history.js';
-import { checkWallet, statementFormats, statementText } from './formats.js';
-import { chosenWallets, date, periodOf, withBooks, zoneOf, zoneOption } from './open-books.js';
-import { lookUpsOf, statementLines } from './lines.js';
 import { whereaboutsOf } from '../login/whereabouts.js';
 import { list } from '../show.js';
+import { month } from '../tx/history.js';
+import { choice, currency } from '../values.js';
+import { accountRules } from './accounts.js';
+import {
+  chosenWallets,
+  date,
+  openBooks,
+  periodOf,
+  statementLines,
+  timedLines,
+  zoneOf,
+  zoneOption,
+} from './open-books.js';
+
+const statementFormats = ['hledger', 'beancount', 'ofx', 'koinly', 'xero', 'quickbooks'] as const;
 
 export const statement = defineCommand({
-  prints: namesOf(undefined, statementList(undefined)),
   formats: statementFormats,
   options: {
     month: month(),
@@ -76,33 +103,51 @@ export const statement = defineCommand({
       throw new Failure('usage', 'Give either --month, or --from and --to, not both.');
     const period = of === undefined ? periodOf(from, to, zone) : monthSpan(of, zone, context.now());
     if (format !== undefined) checkWallet(format, wallet);
-    const use = async (books: Books): Promise<void> => {
-      const wallets = chosenWallets(books, wallet);
-      const scope = { wallets, period, now: books.at, day: dayWriter(zone) };
-      if (format !== undefined)
-        await context.out.pour(statementText(format, books, scope, zone, context));
-      else
-        await context.out.list(
-          statementLines(books, scope, lookUpsOf(context)),
-          statementList(await headingOf(wallets, period, zone, context), wallet === undefined),
-        );
-      const failure = notTied(wallets, books, zone, context);
-      if (failure !== undefined) throw failure;
-      showPending(scope, books, context);
-      showTied(scope, books, context);
+    const books = await openBooks({ zone, period }, context);
+    const wallets = chosenWallets(books, wallet);
+    const scope = { wallets, period, now: books.at, day: dayWriter(zone) };
+    return {
+      books,
+      scope,
+      rows: statementLines(books, scope, context),
+      text: format && statementText(format, books, scope, zone, context),
+      failure: notTied(wallets, books, zone, context),
     };
-    await withBooks({ zone, period }, use, context);
   },
+  view: {
+    fields: namesOf(undefined, statementList),
+    dataOf: ({ rows }: Statement) => rows,
+    print: ({ rows, text }, parts: Partial<ListView<StatementRow>>, { out }) =>
+      text === undefined ? out.list(rows, { ...statementList, ...parts }) : out.pour(text),
+  },
+  async adapt({ books, scope, failure }, { wallet, tz }, context) {
+    const { wallets, period, now } = scope;
+    const tied = books.tied.filter(({ ccy }) => wallets.includes(ccy));
+    return {
+      heading: await headingOf(wallets, period, zoneOf(tz), context),
+      ...(wallet !== undefined && { group: undefined }),
+      ...(failure === undefined &&
+        tied.length > 0 && { footer: tiedText(tied, period.end <= now) }),
+    };
+  },
+  // The statement does not contain the transactions that have not settled.
+  remarks: ({ books, scope, failure }, { terminal }) =>
+    failure === undefined
+      ? pendingIn(scope.wallets, books, scope.period).map(
+          (each) => `  ${explanationText({ ...each, isExact: false })}`,
+        )
+      : unexplainedLines(scope.wallets, books, terminal.stderrCanvas),
+  failure: ({ failure }) => failure,
 });
 
-/** Lists the transactions that have not settled, because the statement does not contain them. */
-function showPending(
-  { wallets, period }: StatementScope,
-  books: Books,
-  { out }: Pick<Context, 'out'>,
-): void {
-  for (const each of pendingIn(wallets, books, period))
-    out.say(`  ${explanationText({ ...each, isExact: false })}`);
+interface Statement {
+  readonly books: Books;
+  readonly scope: StatementScope;
+  readonly rows: AsyncIterable<StatementRow>;
+  /** The statement in the format of another program, in pieces. */
+  readonly text: AsyncIterable<string> | undefined;
+  /** The failure of a statement that does not add up. */
+  readonly failure: Failure | undefined;
 }
 
 /** The transactions in flight that were created in the period. */
@@ -135,40 +180,27 @@ async function headingOf(
   return [left.join(' · '), `${service} · ${accountId}`];
 }
 
-function showTied(
-  { wallets, period, now }: StatementScope,
-  { tied }: Books,
-  { out }: Context,
-): void {
-  const shown = tied.filter(({ ccy }) => wallets.includes(ccy));
-  if (shown.length > 0)
-    out.screen((canvas) => besideTable(tiedText(shown, period.end <= now), canvas));
-}
-
 /**
- * Returns undefined if the transactions explain the balances. Otherwise, prints the transactions
- * that could explain an unexplained amount, and returns a failure whose hint contains a command
- * that records such an amount.
+ * Returns undefined if the transactions explain the balances. Otherwise, returns a failure whose
+ * hint contains a command that records an unexplained amount.
  */
 export function notTied(
   wallets: readonly string[],
   books: Books,
   zone: string,
-  { out, terminal, globals }: Pick<Context, 'out' | 'terminal' | 'globals'>,
+  { globals }: Pick<Context, 'globals'>,
 ): Failure | undefined {
-  const openings = books.openings.filter(({ ccy }) => wallets.includes(ccy));
-  const differences = books.differences.filter(({ ccy }) => wallets.includes(ccy));
-  for (const line of openingLines(openings, terminal.stderrCanvas)) out.say(line);
-  const texts = differences.map((difference) => differenceWithReasons(difference, books, out));
-  const [first] = differences;
-  if (first !== undefined)
+  const [openings, differences] = untied(wallets, books);
+  const [[opening], [difference]] = [openings, differences];
+  if (difference !== undefined) {
+    const texts = differences.map((each) => differenceWithReasons(each, books));
     return new Failure(
       'books-differ',
       `The statement does not add up. ${texts.join('. ')}. ` +
         `To compare each transaction: ${commandLine({ command: 'reconcile' }, globals)}`,
-      adjustAdvice(first, dayWriter(zone)(first.lastTied ?? books.at)),
+      adjustAdvice(difference, dayWriter(zone)(difference.lastTied ?? books.at)),
     );
-  const [opening] = openings;
+  }
   if (opening === undefined) return undefined;
   const names = openings.map(({ ccy }) => ccy).join(', ');
   const amount = `${fixed(opening.value)}${opening.ccy.toLowerCase()}`;
@@ -183,14 +215,25 @@ export function notTied(
   });
 }
 
-function differenceWithReasons(
-  difference: Difference,
+const untied = (wallets: readonly string[], { openings, differences }: Books) =>
+  [
+    openings.filter(({ ccy }) => wallets.includes(ccy)),
+    differences.filter(({ ccy }) => wallets.includes(ccy)),
+  ] as const;
+
+/** Describes the unexplained amounts, and the transactions that could explain them. */
+export function unexplainedLines(
+  wallets: readonly string[],
   books: Books,
-  out: Pick<Context['out'], 'say'>,
-): string {
-  const found = explanations(difference, books.candidates(difference.ccy));
-  for (const each of found) out.say(`  ${explanationText(each)}`);
-  const exact = found
+  canvas: Canvas,
+): string[] {
+  const [openings, differences] = untied(wallets, books);
+  const found = differences.flatMap((each) => explanations(each, books.candidates(each.ccy)));
+  return [...openingLines(openings, canvas), ...found.map((each) => `  ${explanationText(each)}`)];
+}
+
+function differenceWithReasons(difference: Difference, books: Books): string {
+  const exact = explanations(difference, books.candidates(difference.ccy))
     .filter(({ isExact }) => isExact)
     .map(({ txnId, reason }) => `${txnId} (${reason})`);
   const text = differenceText(difference);
@@ -211,12 +254,6 @@ function adjustAdvice(
   return { hint, next: { do: 'run', command: 'statement adjust', argument, options } };
 }
 
-interface Totals {
-  readonly rows: readonly StatementTotal[];
-  /** The failure of a statement that does not add up. */
-  readonly failure: Failure | undefined;
-}
-
 export const statementTotals = defineCommand({
   options: {
     from: date().optional().describe('first day, or a month (default: the first transaction)'),
@@ -227,32 +264,181 @@ export const statementTotals = defineCommand({
   examples: [
     ['svcpay statement totals --from 2026-10 --to 2026-10', 'sums a month by currency and kind'],
   ],
-  async run({ from, to, wallet, tz }, context): Promise<Totals> {
+  async run({ from, to, wallet, tz }, context) {
     const zone = zoneOf(tz);
     const period = periodOf(from, to, zone);
-    return withBooks(
-      { zone, period },
-      async (books) => {
-        const wallets = chosenWallets(books, wallet);
-        const rows = wallets.flatMap((each) =>
-          sumsOf(books.movements(each, period), ({ kind }) =>
-            moves.has(kind) ? kind : undefined,
-          ).map(({ ccy, name, count, in: received, out, fee }) => ({
-            ccy,
-            kind: name,
-            count,
-            in: received,
-            out,
-            fee,
-          })),
-        );
-        return { rows, failure: notTied(wallets, books, zone, context) };
-      },
-      context,
-    );
+    const books = await openBooks({ zone, period }, context);
+    const wallets = chosenWallets(books, wallet);
+    const rows = wallets
+      .flatMap((each) =>
+        sumsOf(books.movements(each, period), ({ kind }) => (moves.has(kind) ? kind : undefined)),
+      )
+      .map(({ ccy, name: kind, count, in: received, out, fee }) => ({
+        ccy,
+        kind,
+        count,
+        in: received,
+        out,
+        fee,
+      }));
+    return { books, wallets, rows, failure: notTied(wallets, books, zone, context) };
   },
-  view: list<StatementTotal, Totals>(totalList, ({ rows }) => rows),
+  view: list<StatementTotal, { readonly rows: readonly StatementTotal[] }>(
+    totalList,
+    ({ rows }) => rows,
+  ),
+  remarks: ({ books, wallets }, { terminal }) =>
+    unexplainedLines(wallets, books, terminal.stderrCanvas),
   failure: ({ failure }) => failure,
 });
 
 const moves: ReadonlySet<string> = new Set(['receive', 'send', 'swap']);
+
+type StatementFormat = (typeof statementFormats)[number];
+
+const ofOneWallet: ReadonlySet<StatementFormat> = new Set(['ofx', 'xero', 'quickbooks']);
+
+/** Throws Failure `usage` if the format does not support the chosen wallet. */
+function checkWallet(format: StatementFormat, wallet: string | undefined): void {
+  if (!ofOneWallet.has(format) && wallet !== undefined)
+    throw new Failure(
+      'usage',
+      `-o ${format} exports all wallets, because an entry can belong to two wallets. ` +
+        'Remove --wallet.',
+    );
+  if (ofOneWallet.has(format) && (wallet === undefined || !isFiat(wallet)))
+    throw new Failure(
+      'usage',
+      `-o ${format} exports one fiat wallet. Name the wallet, e.g. --wallet USD.`,
+    );
+}
+
+/** Yields the text of a statement in the format. */
+async function* statementText(
+  format: StatementFormat,
+  books: Books,
+  scope: StatementScope,
+  zone: string,
+  context: Context,
+): AsyncGenerator<string> {
+  const { accountOf, rules } = await accountRules(context);
+  if (format === 'ofx') return yield* ofxText(books, scope, context);
+  if (format === 'hledger' || format === 'beancount') {
+    for (const [index, { account }] of rules.entries()) checkAccount(account, index + 2);
+    const create = format === 'hledger' ? hledgerWriter : beancountWriter;
+    return yield* ledgerText(create(zone, accountOf, sanitize), books, scope, context);
+  }
+  yield* programText(format, books, scope, accountOf, context);
+}
+
+async function* ledgerText(
+  writer: LedgerWriter,
+  books: Books,
+  scope: StatementScope,
+  context: Context,
+): AsyncGenerator<string> {
+  const { wallets, period, day } = scope;
+  const declared = (text: string): string => writer.declarations() + text;
+  yield writer.head;
+  const isLater = period.first > 0;
+  if (isLater && writer.opens)
+    for (const ccy of wallets) {
+      const value = balanceAfter(books.movements(ccy), period.first);
+      yield declared(writer.opening(day(period.first), { ccy, value }));
+    }
+  if (isLater && !writer.opens) {
+    // The files of earlier periods contain the declarations of their entries.
+    let hasEarlier = false;
+    const before = { period: { first: 0, end: period.first }, day };
+    for await (const row of timedLines(books, before, context))
+      hasEarlier = writer.entry(row) !== '' || hasEarlier;
+    writer.declarations();
+    if (hasEarlier)
+      yield (
+        `; Continues the files that end on ${day(period.first - 1)}. ` +
+          'Include those files before this file.\n'
+      );
+  }
+  for await (const row of timedLines(books, scope, context)) yield declared(writer.entry(row));
+  for (const ccy of wallets) yield declared(closingText(ccy, writer, books, scope));
+}
+
+/**
+ * Asserts the balance that the service reports, so that the ledger program refuses a statement
+ * whose entries do not add up to that balance. If the period ends after the last time at which the
+ * transactions explained the wallet's whole balance, the asserted balance includes the unexplained
+ * difference.
+ */
+function closingText(
+  ccy: string,
+  writer: LedgerWriter,
+  { movements, differences }: Books,
+  { period, now, day }: StatementScope,
+): string {
+  const { difference, lastTied = 0 } = differences.find((each) => each.ccy === ccy) ?? {};
+  const [first] = movements(ccy);
+  if (difference === undefined && (first === undefined || first.at >= period.end)) return '';
+  const added = balanceAfter(movements(ccy), period.end);
+  const value = difference === undefined || period.end <= lastTied ? added : added.plus(difference);
+  return writer.closing(day(Math.min(period.end - 1, now)), { ccy, value });
+}
+
+async function* ofxText(
+  books: Books,
+  scope: StatementScope,
+  context: Context,
+): AsyncGenerator<string> {
+  const { wallets, period, now } = scope;
+  const [ccy = ''] = wallets;
+  const [first] = books.movements(ccy);
+  const span = {
+    first: Math.max(period.first, first?.at ?? 0),
+    end: Math.min(period.end, now + 1),
+  };
+  const { id } = await context.account();
+  yield ofxHead({ ccy, accountId: id, bank: context.settings.maker }, span, now);
+  for await (const row of statementLines(books, scope, context))
+    if (isMovement(row)) yield ofxRow(row, sanitize);
+    else if (row.kind === 'closing') yield ofxFoot(row.balance, span, ccy);
+}
+
+const isMovement = ({ kind }: StatementRow): boolean =>
+  kind !== 'opening' && kind !== 'closing' && kind !== 'difference';
+
+async function* programText(
+  format: keyof typeof programFormats,
+  books: Books,
+  scope: StatementScope,
+  accountOf: AccountOf,
+  context: Context,
+): AsyncGenerator<string> {
+  const { columns, cells, atMost } = programFormats[format];
+  const { rawCells } = context.globals;
+  const cell = (text: string): string =>
+    rawCells || isNumber.test(text) ? sanitize(text) : asPlainCell(sanitize(text));
+  const rows = ofOneWallet.has(format)
+    ? statementLines(books, scope, context)
+    : timedLines(books, scope, context);
+  let text = stringify([columns]);
+  let count = 0;
+  for await (const row of rows) {
+    const found = isMovement(row) ? cells(row, accountOf) : undefined;
+    if (found === undefined) continue;
+    if ((count += 1) > atMost)
+      throw new Failure(
+        'usage',
+        `The statement has more than ${atMost} rows, the maximum for one file.`,
+        { hint: 'Choose a shorter period, e.g. with --month.' },
+      );
+    text += stringify([found.map(cell)]);
+    if (atMost < Infinity || text.length < pieceLength) continue;
+    yield text;
+    text = '';
+  }
+  yield text;
+}
+
+const isNumber = /^-?\d+(?:\.\d+)?$/;
+
+/** The number of characters of a piece of the text, which costs less than a piece for each row. */
+const pieceLength = 65_536;

@@ -10,8 +10,8 @@ import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { pieces } from '../show.js';
 import { historyFilter, historyOptions, withStates } from './history.js';
-import { lookUpsOf } from '../statement/lines.js';
-import { withNotes, type KnownOf } from './local-facts.js';
+import { ratesOf } from '../statement/open-books.js';
+import { localFacts, withNotes, type KnownOf } from './local-facts.js';
 import { choice } from '../values.js';
 import { plainNumber, type WireNumber } from '../../formats/amount.js';
 import { asPlainCell } from '../../formats/text.js';
@@ -60,7 +60,12 @@ export const txExport = defineCommand({
     const history =
       format === 'jsonl' ? listed : withFigures(listed, (txnId) => service.transaction(txnId));
     const lines = (pages: Pages): AsyncIterable<string> =>
-      exportLines(pages, { format, rawCells: globals.rawCells, ...lookUpsOf(context) });
+      exportLines(pages, {
+        format,
+        rawCells: globals.rawCells,
+        rates: (txnIds) => ratesOf(txnIds, context),
+        known: (txnIds) => localFacts(txnIds, context),
+      });
     const count = () => service.transactions({ ...filter, limit: 1 });
     return writing(noted(history, context), lines, { count, flags }, context);
   },

@@ -18,7 +18,7 @@ import { record } from '../show.js';
 import { qrFile, writeQr } from '../receive/qr-file.js';
 import { endOf, resolutionText } from '../../wallet/payment/outcomes.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
-import { lookUpsOf } from '../statement/lines.js';
+import { ratesOf } from '../statement/open-books.js';
 import { readDetails, stateTimes } from './payments.js';
 import { choice, flag, transaction } from '../values.js';
 
@@ -129,7 +129,7 @@ async function agreedAndMoved(
     ({ ccy, amtRequested }) => moneyFromWire(ccy, amtRequested) ?? [],
   );
   const amount = sourceReq.method === 'servicepay' ? moved?.left : moved?.arrived;
-  const kept = (await lookUpsOf(context).rates([txnId])).get(txnId);
+  const kept = (await ratesOf([txnId], context)).get(txnId);
   const rate = kept?.rates[amount?.ccy ?? ''];
   return {
     agreed: approved.length === 0 ? requested : approved,

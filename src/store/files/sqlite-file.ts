@@ -1,5 +1,6 @@
 // Opens svcpay's SQLite files and upgrades them in numbered steps, but leaves damaged files and
-// files of other programs unchanged.
+// files of other programs unchanged. Opens temporary databases, for data that must not fill the
+// memory.
 import {
   accessSync,
   chmodSync,
@@ -8,14 +9,17 @@ import {
   rmSync,
   statSync,
   utimesSync,
+  mkdtempSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type Big from 'big.js';
 import Database from 'libsql';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { codeOf, messageOf } from '../../formats/text.js';
 import { createPrivate, isThere, openFolder } from './home.js';
+import { tmpdir } from 'node:os';
 
 export interface SqliteFile {
   readonly path: string;
@@ -385,4 +389,62 @@ export function sqliteFailure(
     hint: adviceFor(code, reason),
     cause,
   });
+}
+
+type SqlValue = string | number | null;
+
+/** A temporary database. libsql keeps a database without a name in memory, so it is a file. */
+export interface Scratch {
+  run(text: string, ...values: readonly SqlValue[]): void;
+  /** Inserts or replaces a row. Equal amounts become equal texts. */
+  insert(table: string, row: Readonly<Record<string, SqlValue | Big>>): void;
+  /** Yields the rows of a query one at a time. */
+  each(text: string, ...values: readonly SqlValue[]): Iterable<unknown>;
+  /** The first row of a query, or undefined. */
+  first(text: string, ...values: readonly SqlValue[]): unknown;
+  /** Groups statements, which is faster than one statement at a time. */
+  together(work: () => void): void;
+  close(): void;
+}
+
+/** @param tables the SQL statements that create the tables */
+export function openScratch(tables: string): Scratch {
+  const folder = mkdtempSync(join(tmpdir(), 'svcpay-'));
+  const removeFolder = (): void => {
+    try {
+      rmSync(folder, { recursive: true, force: true });
+    } catch {
+      // Windows removes the file only after it is closed.
+    }
+  };
+  const db = new Database(join(folder, 'rows.db'));
+  removeFolder();
+  db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; ${tables}`);
+  const prepared = new Map<string, Database.Statement>();
+  const statement = (text: string): Database.Statement => {
+    const known = prepared.get(text) ?? db.prepare(text);
+    prepared.set(text, known);
+    return known;
+  };
+  return {
+    run: (text, ...values) => void statement(text).run(...values),
+    insert(table, row) {
+      const columns = Object.keys(row);
+      const text = `INSERT OR REPLACE INTO ${table} (${columns.join()})
+        VALUES (${columns.map(() => '?').join()})`;
+      const values = Object.values(row).map((value) =>
+        value === null || typeof value !== 'object' ? value : value.toFixed(),
+      );
+      statement(text).run(...values);
+    },
+    *each(text, ...values) {
+      yield* db.prepare(text).iterate(...values);
+    },
+    first: (text, ...values): unknown => statement(text).get(...values),
+    together: (work) => db.transaction(work)(),
+    close() {
+      db.close();
+      removeFolder();
+    },
+  };
 }

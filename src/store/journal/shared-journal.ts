@@ -8,8 +8,9 @@ import {
   markRestored,
   type Identity,
   type SeenDatabase,
+  anotherDatabase,
+  restoredDatabase,
 } from '../database/postgres-schema.js';
-import { anotherDatabase, restoredDatabase } from '../database/refused-databases.js';
 import type { Journal } from './journal.js';
 import { journalPart } from './schema.js';
 import { guarded, openSqlJournal } from './sql-journal.js';

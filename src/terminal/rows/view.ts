@@ -81,7 +81,7 @@ export interface ListView<T> extends RowView<T> {
    */
   readonly heading?: string | readonly [left: string, right: string] | undefined;
   /** Returns the bold heading that a screen shows above consecutive rows with the same heading. */
-  readonly group?: (row: T) => string;
+  readonly group?: ((row: T) => string) | undefined;
   /** A dim line below the table, only on a screen. */
   readonly footer?: string | undefined;
 }

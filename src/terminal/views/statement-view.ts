@@ -1,6 +1,6 @@
 // Shows a statement of the wallets as a table of opening balance, rows and closing balance, and
-// describes differences in words.
-import type { Big } from 'big.js';
+// describes differences in words. Shows a reconciliation with a row per difference.
+import type Big from 'big.js';
 import type { StatementRow } from '../../formats/statement-row.js';
 import { fixed, formatAmount, formatNumber, money } from '../../formats/amount.js';
 import { counted, ownReference, shortId, entryOf, shortened } from '../../formats/text.js';
@@ -63,9 +63,7 @@ const rowColumns = (
 ): Column<StatementRow>[] =>
   names.map((name) => ({ name, title: name, value: (row) => row[name], only: 'rows' }));
 
-type Heading = ListView<StatementRow>['heading'];
-
-export const statementList = (heading: Heading, hasGroups = true): ListView<StatementRow> => ({
+export const statementList: ListView<StatementRow> = {
   columns: [
     {
       name: 'date',
@@ -131,9 +129,8 @@ export const statementList = (heading: Heading, hasGroups = true): ListView<Stat
   ],
   quiet: ({ balance }) => fixed(balance),
   empty: 'There are no transactions, and all wallets are empty.',
-  heading,
-  ...(hasGroups && { group: ({ wallet }: StatementRow) => wallet }),
-});
+  group: ({ wallet }) => wallet,
+};
 
 /** The sum of all movements of one kind in one currency. */
 export interface StatementTotal {
@@ -267,7 +264,7 @@ export const openingLines = (openings: readonly Opening[], canvas: Canvas): stri
   createTable(openingColumns, { ...canvas, gap: remarkGap })(openings).rows.flat();
 
 /** An adjustment that a person has recorded. */
-interface RecordedEntry {
+export interface RecordedEntry {
   readonly wallet: string;
   readonly amount: Big;
   /** The calendar day of the entry. */
@@ -319,7 +316,7 @@ export function explanationText({
   return `${txnId}: ${reason} (${txnState}), ${amount}${why}`;
 }
 
-interface DraftBalance {
+export interface DraftBalance {
   readonly ccy: string;
   readonly opening: Big;
   readonly closing: Big;
@@ -343,15 +340,15 @@ const draftColumns: readonly Column<DraftBalance>[] = [
 export const draftLines = (balances: readonly DraftBalance[], canvas: Canvas): string[] =>
   createTable(draftColumns, { ...canvas, gap: remarkGap })(balances).rows.flat();
 
-interface Closed {
+export interface Closed {
   readonly month: string;
   readonly file: string;
   readonly rows: number;
   readonly sha256: string;
 }
 
-export const closedView = ({ month, file, rows, sha256 }: Closed): RecordView<Closed> => ({
-  screen: (canvas) => [
+export const closedView: RecordView<Closed> = {
+  screen: (canvas, { month, file, rows, sha256 }) => [
     `  Closed ${month}: ${counted(rows, 'row')}`,
     ...detailLines(
       [
@@ -362,17 +359,17 @@ export const closedView = ({ month, file, rows, sha256 }: Closed): RecordView<Cl
     ),
   ],
   columns: fieldColumns(['month', 'file', 'rows', 'sha256']),
-  quiet: () => file,
-});
+  quiet: ({ file }) => file,
+};
 
-interface Change {
+export interface ShownChange {
   readonly change: string;
   readonly row: string;
   readonly before: string | null;
   readonly after: string | null;
 }
 
-export const changeList: ListView<Change> = {
+export const changeList: ListView<ShownChange> = {
   columns: [
     { name: 'change', title: 'Change' },
     { name: 'row', title: 'Row' },
@@ -388,4 +385,54 @@ export const accountFileView: RecordView<{ readonly file: string; readonly rows:
   screen: (_canvas, { file, rows }) => [`  ${counted(rows, 'rule')} in ${file}`],
   columns: fieldColumns(['file', 'rows']),
   quiet: ({ file }) => file,
+};
+
+export interface DifferenceRow {
+  readonly difference: string;
+  readonly source: string;
+  readonly txnId: string | null;
+  readonly reference: string | null;
+  readonly ccy: string | null;
+  readonly here: Big | null;
+  readonly there: Big | null;
+  readonly detail: string;
+  /** The note of the person who accepted the difference, or null. */
+  readonly accepted: string | null;
+}
+
+const sideColumn = (name: 'here' | 'there', title: string): Column<DifferenceRow> => ({
+  name,
+  title,
+  value: (row) => row[name],
+  text: ({ ccy, [name]: value }) =>
+    value === null ? '' : ccy === null ? fixed(value) : formatNumber(money(ccy, value)),
+  align: 'right',
+  priority: 2,
+});
+
+export const differenceList: ListView<DifferenceRow> = {
+  columns: [
+    { name: 'difference', title: 'Difference' },
+    { name: 'source', title: 'Against' },
+    {
+      name: 'reference',
+      title: 'Reference',
+      text: ({ reference }) => ownReference(reference),
+      shrinks: true,
+      priority: 3,
+    },
+    { name: 'ccy', title: 'Currency', priority: 2 },
+    sideColumn('here', 'Here'),
+    sideColumn('there', 'There'),
+    { name: 'detail', title: 'Detail', priority: 3, below: true },
+    {
+      name: 'accepted',
+      title: 'Accepted',
+      priority: 4,
+      below: true,
+    },
+    { name: 'txnId', title: 'Id', priority: 9, below: true },
+  ],
+  quiet: ({ txnId }) => txnId ?? '',
+  empty: 'No differences.',
 };

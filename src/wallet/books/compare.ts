@@ -1,21 +1,76 @@
 // Compares the service's list with the journal and the webhook inbox: the outcome of each payment,
-// its amounts, currencies, reference and destination. A temporary database joins the
-// sources, so that memory use stays constant.
+// its amounts, currencies, reference and destination. A temporary database joins the sources, so
+// that memory use stays constant.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import type { Span } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
-import { movedNothing } from '../../formats/states.js';
-import { openScratch, type Scratch } from '../../store/files/scratch.js';
-import { severalAtOnce } from '../history/moved-amounts.js';
-import {
-  amountText,
-  differenceKinds,
-  serviceValues,
-  type FoundDifference,
-  type LocalPayment,
-} from './compared.js';
+import { movedNothing, isQuoted } from '../../formats/states.js';
+import type { Accepted } from '../../store/journal/records.js';
+import { openScratch, type Scratch } from '../../store/files/sqlite-file.js';
+import { severalAtOnce, movedAmounts, type MovedAmounts } from '../history/moved-amounts.js';
+import { fromWire } from '../../formats/amount.js';
+
+export const differenceKinds = [
+  'unknown here',
+  'unknown there',
+  'unresolved',
+  'state differs',
+  'amount differs',
+  'arrived differs',
+  'currency differs',
+  'reference differs',
+  'destination differs',
+  'contradicts itself',
+  'not comparable',
+  'event never came',
+  'events contradict',
+  'total differs',
+] as const;
+
+export interface FoundDifference {
+  readonly difference: (typeof differenceKinds)[number];
+  /**
+   * The source of the payment, which is `journal`, `inbox`, `service`, `request` or `wallet`.
+   */
+  readonly source: string;
+  readonly txnId: string | null;
+  readonly reference: string | null;
+  readonly ccy: string | null;
+  /**
+   * The amount that `source` records. The field `there` contains the amount that the service
+   * reports.
+   */
+  readonly here: Big | null;
+  readonly there: Big | null;
+  readonly detail: string;
+}
+
+/**
+ * The outcome of a payment according to the journal, the inbox or the service. The
+ * outcome is `unknown` if the service reports a submitted payment as expired or cancelled, because
+ * the money may have moved all the same.
+ */
+export type Outcome = 'nothing moved' | 'in flight' | 'paid' | 'error' | 'unknown';
+
+/** A payment as the journal records it. */
+export interface LocalPayment {
+  /** The transaction id, or null if only the reference is known. */
+  readonly txnId: string | null;
+  readonly reference: string | null;
+  readonly outcome: Outcome;
+  /** The state of the payment in the words of the journal. */
+  readonly state: string;
+  readonly ccy: string | null;
+  /** The debit, including fees. */
+  readonly total: Big | null;
+  readonly receivesCcy: string | null;
+  /** The amount that arrives, according to the approved quote. */
+  readonly receives: Big | null;
+  /** The invoice, address or account that is paid. */
+  readonly destination: string | null;
+}
 
 /** An event of the webhook inbox, with its time `at` in epoch ms by the service's clock. */
 export interface KnownEvent {
@@ -28,9 +83,8 @@ export interface Sources {
   readonly journal: AsyncIterable<LocalPayment>;
   /** The events of the webhook inbox, oldest first, or undefined if the home has no inbox. */
   readonly inbox: AsyncIterable<KnownEvent> | undefined;
-}
-
-export interface CompareDeps {
+  /** The differences that a person has accepted. */
+  readonly accepted: readonly Pick<Accepted, 'txnId' | 'facts' | 'note'>[];
   readonly read: (txnId: string) => Promise<Transaction>;
   /**
    * The compared period. svcpay compares an earlier transaction only if the journal or the inbox
@@ -45,119 +99,208 @@ export interface CompareDeps {
  */
 const tables = `
   CREATE TABLE service (
-    id TEXT PRIMARY KEY, reference TEXT, state TEXT, outcome TEXT, is_out INTEGER,
-    created INTEGER, ccy TEXT, total TEXT, arrived_ccy TEXT, arrived TEXT, requested TEXT,
-    contradiction TEXT, destination TEXT, is_listed INTEGER
+    txnId TEXT PRIMARY KEY, reference TEXT, state TEXT, outcome TEXT, isOut INTEGER,
+    created INTEGER, ccy TEXT, total TEXT, arrivedCcy TEXT, arrived TEXT, requested TEXT,
+    contradiction TEXT, destination TEXT, isListed INTEGER
   ) STRICT;
   CREATE TABLE local (
-    n INTEGER PRIMARY KEY, source TEXT, id TEXT, reference TEXT, outcome TEXT,
-    state TEXT, ccy TEXT, total TEXT, receives_ccy TEXT, receives TEXT, destination TEXT,
+    n INTEGER PRIMARY KEY, source TEXT, txnId TEXT, reference TEXT, outcome TEXT,
+    state TEXT, ccy TEXT, total TEXT, receivesCcy TEXT, receives TEXT, destination TEXT,
     ended TEXT, seen INTEGER
   ) STRICT;
-  CREATE INDEX local_id ON local (id, source);`;
+  CREATE INDEX local_id ON local (txnId, source);
+  CREATE UNIQUE INDEX local_inbox ON local (txnId) WHERE source = 'inbox';
+  CREATE TABLE accepted (txnId TEXT, facts TEXT, note TEXT, PRIMARY KEY (txnId, facts)) STRICT;
+  CREATE TABLE found (
+    n INTEGER PRIMARY KEY, difference TEXT, source TEXT, txnId TEXT, reference TEXT, ccy TEXT,
+    here TEXT, there TEXT, detail TEXT,
+    facts TEXT AS (json_array(difference, ccy, here, there, detail))
+  ) STRICT;
+  CREATE VIEW differences AS
+    SELECT found.*, note AS accepted FROM found LEFT JOIN accepted USING (txnId, facts);`;
+
+/** The numbers of differences of a kind. */
+export interface DifferenceCount {
+  readonly difference: string;
+  /** The number of differences that nobody has accepted. */
+  readonly open: number;
+  readonly accepted: number;
+}
 
 /** The transactions of the service, to compare with the sources of this home. */
 export interface Comparison {
   /** Stores a page of the service's list. */
   list(page: readonly ListedTransaction[]): void;
-  /** Yields the differences. The caller must first store every page of the list. */
-  differences(sources: Sources, deps: CompareDeps): AsyncIterable<FoundDifference>;
+  /** Stores a difference that only the caller can find. */
+  add(difference: FoundDifference): void;
+  /** Finds the differences. The caller must first store every page of the list. */
+  compare(sources: Sources): Promise<void>;
+  /** The differences in the order in which they were found: all, or those of a transaction. */
+  differences(txnId?: string): Iterable<Difference>;
+  /** What differs in a transaction, as JSON without the source, for each of its differences. */
+  facts(txnId: string): readonly string[];
+  counts(): readonly DifferenceCount[];
   close(): void;
 }
 
 export function openComparison(): Comparison {
   const db = openScratch(tables);
   return {
-    list: (page) => db.together(() => page.forEach((txn) => putService(txn, 1, db))),
-    async *differences(sources, deps) {
-      const { first, end } = deps.period;
-      const firstEvent = await putSources(sources, first, db);
-      await readMissing(deps, db);
-      for (const row of db.each(query, first, firstEvent, end)) yield v.parse(differenceRow, row);
+    list: (page) =>
+      db.together(() => page.forEach((txn) => db.insert('service', serviceRow(txn, 1)))),
+    add: (difference) => db.insert('found', { ...difference }),
+    async compare(sources) {
+      const { first, end } = sources.period;
+      const firstEvent = await putSources(sources, db);
+      await readMissing(sources, db);
+      db.run(query, first, firstEvent, end);
     },
+    *differences(txnId) {
+      const [of, ...id] = txnId === undefined ? [''] : ['WHERE txnId = ?', txnId];
+      for (const row of db.each(`SELECT * FROM differences ${of} ORDER BY n`, ...id))
+        yield v.parse(differenceRow, row);
+    },
+    facts: (txnId) =>
+      [...db.each('SELECT facts FROM found WHERE txnId = ? ORDER BY n', txnId)].map(
+        (row) => v.parse(factsRow, row).facts,
+      ),
+    counts: () =>
+      v.parse(countRows, [
+        ...db.each(`SELECT difference, sum(accepted IS NULL) AS open, count(accepted) AS accepted
+          FROM differences GROUP BY difference ORDER BY min(n)`),
+      ]),
     close: () => db.close(),
   };
 }
 
-function putService(txn: ListedTransaction, isListed: 0 | 1, db: Scratch): void {
-  const text = 'INSERT OR REPLACE INTO service VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)';
-  db.run(text, ...serviceValues(txn), isListed);
-}
+const countRows = v.array(
+  v.object({ difference: v.string(), open: v.number(), accepted: v.number() }),
+);
 
 /** Stores the payments of all sources. Returns the time of the first event in epoch ms. */
-async function putSources({ journal, inbox }: Sources, since: number, db: Scratch) {
-  for await (const payment of journal) putLocal(payment, db);
+async function putSources({ journal, inbox, accepted, period }: Sources, db: Scratch) {
+  for (const { txnId, facts, note } of accepted) db.insert('accepted', { txnId, facts, note });
+  for await (const payment of journal) db.insert('local', { source: 'journal', ...payment });
   let first: number | null = null;
   for await (const event of inbox ?? []) {
     first = Math.min(first ?? event.at, event.at);
-    if (event.at >= since) putEvent(event, db);
+    if (event.at >= period.first) putEvent(event, db);
   }
   return first;
-}
-
-function putLocal(payment: LocalPayment, db: Scratch): void {
-  const { txnId, reference, outcome, state, ccy, total, receivesCcy, receives } = payment;
-  db.run(
-    `INSERT INTO local (source, id, reference, outcome, state, ccy, total, receives_ccy, receives,
-      destination) VALUES ('journal',?,?,?,?,?,?,?,?,?)`,
-    txnId,
-    reference,
-    outcome,
-    state,
-    ccy,
-    amountText(total),
-    receivesCcy,
-    amountText(receives),
-    payment.destination,
-  );
 }
 
 /**
  * Stores the latest event of a transaction. A `completed` event stays stored even if a different
  * event follows.
  */
-function putEvent({ txnId, txnState, at }: KnownEvent, db: Scratch): void {
-  const inInbox = "source = 'inbox' AND id = ?";
-  if (db.first(`SELECT 1 FROM local WHERE ${inInbox}`, txnId) === undefined)
-    db.run("INSERT INTO local (source, id, seen) VALUES ('inbox', ?, ?)", txnId, at);
-  if (txnState === 'completed')
-    db.run(`UPDATE local SET outcome = 'paid', state = ? WHERE ${inInbox}`, txnState, txnId);
-  else
-    db.run(
-      `UPDATE local SET state = iif(outcome IS NULL, ?, state), ended = coalesce(?, ended)
-       WHERE ${inInbox}`,
-      txnState,
-      movedNothing(txnState) ? txnState : null,
-      txnId,
-    );
-}
+const putEvent = ({ txnId, txnState, at }: KnownEvent, db: Scratch): void =>
+  db.run(
+    `INSERT INTO local (source, txnId, state, outcome, ended, seen)
+      VALUES ('inbox', ?, ?, ?, ?, ?)
+      ON CONFLICT (txnId) WHERE source = 'inbox' DO UPDATE SET
+        state = iif(outcome IS NULL, excluded.state, state),
+        outcome = coalesce(outcome, excluded.outcome), ended = coalesce(excluded.ended, ended)`,
+    txnId,
+    txnState,
+    txnState === 'completed' ? 'paid' : null,
+    movedNothing(txnState) ? txnState : null,
+    at,
+  );
 
 /** Reads the transactions that the list lacks by their ids, unless the payments moved nothing. */
-async function readMissing({ read, period }: CompareDeps, db: Scratch): Promise<void> {
+async function readMissing({ read, period }: Sources, db: Scratch): Promise<void> {
   // The first event of a transaction of a later period is also later.
   db.run(`DELETE FROM local AS l WHERE source = 'inbox' AND seen >= ? AND ${unlisted}`, period.end);
   const missing = [
-    ...db.each(`SELECT DISTINCT id FROM local l WHERE ${unlisted} AND ${moved}`),
-  ].map((row) => v.parse(idRow, row).id);
+    ...db.each(`SELECT DISTINCT txnId FROM local l WHERE ${unlisted} AND ${moved}`),
+  ].map((row) => v.parse(idRow, row).txnId);
   await severalAtOnce(missing, async (txnId) => {
     const txn = await read(txnId).catch(ifNotFound);
     if (txn === undefined) return;
     const created = txn.createdAt ?? period.first;
     if (created < period.first || created >= period.end)
-      return db.run('DELETE FROM local WHERE id = ?', txnId);
-    putService({ ...txn, txnId }, 0, db);
+      return db.run('DELETE FROM local WHERE txnId = ?', txnId);
+    db.insert('service', serviceRow({ ...txn, txnId }, 0));
   });
 }
 
-const idRow = v.object({ id: v.string() });
+const idRow = v.object({ txnId: v.string() });
 
 function ifNotFound(error: unknown): undefined {
-  if (
-    error instanceof Failure &&
-    (error.kind === 'not-found' || error.kind === 'refused' || error.kind === 'usage')
-  )
+  if (error instanceof Failure && ['not-found', 'refused', 'usage'].includes(error.kind))
     return undefined;
   throw error;
+}
+
+/** The row of the table `service` for a transaction. */
+function serviceRow(txn: ListedTransaction, isListed: 0 | 1) {
+  const { txnId, extRefId, txnState, createdAt, sourceReq, destReq } = txn;
+  const moved = movedAmounts(txn);
+  const isOut = sourceReq.method === 'servicepay';
+  return {
+    txnId,
+    reference: extRefId ?? null,
+    state: txnState,
+    outcome: outcomeAtService(txnState),
+    isOut: Number(isOut),
+    created: createdAt ?? 0,
+    ccy: moved?.left.ccy ?? null,
+    total: moved?.left.value ?? null,
+    arrivedCcy: moved?.arrived.ccy ?? null,
+    arrived: moved?.arrived.value ?? null,
+    requested: moved === undefined || isOut ? null : requestedOtherwise(txn, moved),
+    contradiction: moved === undefined ? null : contradictionIn(txn, moved),
+    destination: destinationIn(destReq.reqDetails),
+    isListed,
+  };
+}
+
+/** The invoice, address or account in the details of a payment, or null. */
+export function destinationIn(details: ListedTransaction['destReq']['reqDetails']): string | null {
+  const { paymentRequest, address, acctNum, bankAcctNum } = details ?? {};
+  const found = [paymentRequest, address, acctNum, bankAcctNum].find(
+    (each) => typeof each === 'string',
+  );
+  return typeof found === 'string' ? found : null;
+}
+
+const feesOf = ({ serviceFee, networkFee }: MovedAmounts): Big =>
+  serviceFee.value.plus(networkFee.value);
+
+/**
+ * The requested amount, if a different amount arrived and the fees do not explain the difference.
+ */
+function requestedOtherwise({ destReq }: ListedTransaction, moved: MovedAmounts): Big | null {
+  if (destReq.amtRequested == null) return null;
+  const requested = fromWire(destReq.amtRequested);
+  const { value } = moved.arrived;
+  return value.eq(requested) || value.eq(requested.minus(feesOf(moved))) ? null : requested;
+}
+
+/**
+ * Describes a contradiction between the settled amounts of the two sides, if both sides have the
+ * same currency. The settled source amount must equal the amount that arrives, with or without the
+ * fees.
+ */
+function contradictionIn(
+  { sourceReq, destReq }: ListedTransaction,
+  moved: MovedAmounts,
+): string | null {
+  if (sourceReq.amtSettled == null || destReq.amtSettled == null) return null;
+  const { ccy, value } = moved.arrived;
+  if (moved.left.ccy !== ccy) return null;
+  const settled = fromWire(sourceReq.amtSettled);
+  if (settled.eq(value) || settled.eq(value.plus(feesOf(moved)))) return null;
+  return (
+    `${settled.toFixed()} ${ccy} left the source, but ${value.toFixed()} ${ccy} arrived, and the ` +
+    `fees are ${feesOf(moved).toFixed()} ${ccy}`
+  );
+}
+
+function outcomeAtService(txnState: string): Outcome {
+  if (txnState === 'completed') return 'paid';
+  if (txnState === 'error') return 'error';
+  return movedNothing(txnState) || isQuoted(txnState) ? 'nothing moved' : 'in flight';
 }
 
 const decimal = v.pipe(
@@ -174,21 +317,27 @@ const differenceRow = v.object({
   here: v.nullable(decimal),
   there: v.nullable(decimal),
   detail: v.string(),
+  accepted: v.nullable(v.string()),
 });
 
+const factsRow = v.object({ facts: v.string() });
+
+/** A difference with the note of the person who accepted the difference, or null. */
+export type Difference = Readonly<v.InferOutput<typeof differenceRow>>;
+
 const moved = "l.outcome IS NOT 'nothing moved'";
-const unlisted = 'NOT EXISTS (SELECT 1 FROM service s WHERE s.id = l.id)';
+const unlisted = 'NOT EXISTS (SELECT 1 FROM service s WHERE s.txnId = l.txnId)';
 
 /** Both sides report an amount of a payment that settled. */
 const settled =
   "l.outcome IN ('paid', 'in flight') AND l.source <> 'inbox' AND s.state = 'completed' AND " +
   's.total IS NOT NULL';
 const hasDebit = 'l.total IS NOT NULL AND l.ccy IS NOT NULL';
-const hasCredit = `${hasDebit} AND l.receives IS NOT NULL AND l.receives_ccy IS NOT NULL
+const hasCredit = `${hasDebit} AND l.receives IS NOT NULL AND l.receivesCcy IS NOT NULL
   AND s.arrived IS NOT NULL`;
 
 /** The service lists the transaction, which it created in the period. */
-const listed = 's.is_listed AND s.created >= ?1 AND s.created < ?3';
+const listed = 's.isListed AND s.created >= ?1 AND s.created < ?3';
 
 const both = (here: string, there: string): string =>
   `${here} || ' here, ' || coalesce(${there}, 'none') || ' at the service'`;
@@ -216,7 +365,7 @@ const ofPairs: readonly Check[] = [
   [
     'unknown there',
     "'the list omits the transaction; a read by id reports ' || s.state",
-    `NOT s.is_listed AND ${moved}`,
+    `NOT s.isListed AND ${moved}`,
     { ccy: 'l.ccy', here: 'l.total', there: 's.total' },
   ],
   [
@@ -230,7 +379,7 @@ const ofPairs: readonly Check[] = [
   [
     'reference differs',
     both('l.reference', 's.reference'),
-    'l.reference <> s.id AND l.reference IS NOT s.reference',
+    'l.reference <> s.txnId AND l.reference IS NOT s.reference',
   ],
   [
     'destination differs',
@@ -251,14 +400,14 @@ const ofPairs: readonly Check[] = [
   ],
   [
     'currency differs',
-    both('l.receives_ccy', 's.arrived_ccy'),
-    `${settled} AND ${hasCredit} AND l.receives_ccy IS NOT s.arrived_ccy`,
+    both('l.receivesCcy', 's.arrivedCcy'),
+    `${settled} AND ${hasCredit} AND l.receivesCcy IS NOT s.arrivedCcy`,
   ],
   [
     'arrived differs',
     "'the amount received differs from the approved amount'",
-    `${settled} AND ${hasCredit} AND l.receives_ccy = s.arrived_ccy AND l.receives <> s.arrived`,
-    { ccy: 'l.receives_ccy', here: 'l.receives', there: 's.arrived' },
+    `${settled} AND ${hasCredit} AND l.receivesCcy = s.arrivedCcy AND l.receives <> s.arrived`,
+    { ccy: 'l.receivesCcy', here: 'l.receives', there: 's.arrived' },
   ],
 ];
 
@@ -267,8 +416,8 @@ const ofService: readonly Check[] = [
   [
     'unknown here',
     "'the service reports ' || s.state",
-    `s.is_out AND s.outcome <> 'nothing moved' AND NOT EXISTS
-      (SELECT 1 FROM local j WHERE j.id = s.id AND j.source = 'journal')`,
+    `s.isOut AND s.outcome <> 'nothing moved' AND NOT EXISTS
+      (SELECT 1 FROM local j WHERE j.txnId = s.txnId AND j.source = 'journal')`,
     { source: "'journal'" },
   ],
   [
@@ -285,13 +434,14 @@ const ofService: readonly Check[] = [
     'arrived differs',
     "'the amount received differs from the requested amount'",
     "s.state = 'completed' AND s.requested IS NOT NULL",
-    { source: "'request'", ccy: 's.arrived_ccy', here: 's.requested', there: 's.arrived' },
+    { source: "'request'", ccy: 's.arrivedCcy', here: 's.requested', there: 's.arrived' },
   ],
   [
     'event never came',
     "'no event reported the state completed'",
     `s.state = 'completed' AND s.created >= ?2 AND NOT EXISTS
-      (SELECT 1 FROM local e WHERE e.id = s.id AND e.source = 'inbox' AND e.outcome = 'paid')`,
+      (SELECT 1 FROM local e
+        WHERE e.txnId = s.txnId AND e.source = 'inbox' AND e.outcome = 'paid')`,
     { source: "'inbox'" },
   ],
 ];
@@ -302,30 +452,32 @@ const selecting =
   ([difference, detail, condition, columns]: Check): string => {
     const { source, ccy = 'NULL', here = 'NULL', there = 'NULL' } = { ...usual, ...columns };
     return `SELECT ${step} AS step, ${of === 'l' ? 'l.n' : 's.created'} AS place,
-      '${difference}' AS difference, ${source} AS source, ${of}.id AS "txnId",
-      ${of}.reference AS reference, ${ccy} AS ccy, ${here} AS here, ${there} AS there,
+      '${difference}' AS difference, ${source} AS source, ${of}.txnId,
+      ${of}.reference, ${ccy} AS ccy, ${here} AS here, ${there} AS there,
       ${detail} AS detail FROM ${from} ${condition}`;
   };
 
 const stepOfPayment = "iif(l.source = 'inbox', 2, 0)";
 const ownSource = { source: 'l.source' };
 
-const query = `SELECT * FROM (${[
-  ...ofPayments.map(
-    selecting(stepOfPayment, 'l', 'local l WHERE', {
-      ...ownSource,
-      ccy: 'l.ccy',
-      here: 'l.total',
-    }),
-  ),
-  ...ofPairs.map(
-    selecting(stepOfPayment, 'l', 'local l JOIN service s ON s.id = l.id WHERE', ownSource),
-  ),
-  ...ofService.map(
-    selecting('1', 's', `service s WHERE ${listed} AND`, {
-      source: "'service'",
-      ccy: 's.ccy',
-      there: 's.total',
-    }),
-  ),
-].join(' UNION ALL ')}) ORDER BY step, place`;
+const query = `INSERT INTO found
+    (difference, source, txnId, reference, ccy, here, there, detail)
+  SELECT difference, source, txnId, reference, ccy, here, there, detail FROM (${[
+    ...ofPayments.map(
+      selecting(stepOfPayment, 'l', 'local l WHERE', {
+        ...ownSource,
+        ccy: 'l.ccy',
+        here: 'l.total',
+      }),
+    ),
+    ...ofPairs.map(
+      selecting(stepOfPayment, 'l', 'local l JOIN service s ON s.txnId = l.txnId WHERE', ownSource),
+    ),
+    ...ofService.map(
+      selecting('1', 's', `service s WHERE ${listed} AND`, {
+        source: "'service'",
+        ccy: 's.ccy',
+        there: 's.total',
+      }),
+    ),
+  ].join(' UNION ALL ')}) ORDER BY step, place`;

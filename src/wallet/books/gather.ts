@@ -7,24 +7,24 @@ import { interrupted } from '../../api/request/retry.js';
 import { givenFromWire } from '../../formats/amount.js';
 import type { Span } from '../../formats/calendar.js';
 import { policies, poll, type PollNext } from '../../formats/poll.js';
+import { withFigures } from '../history/moved-amounts.js';
+import { spanFilter } from '../transaction/read.js';
 import {
-  withFigures,
   mayHaveCrossed,
   settledAt,
   withStoredTimes,
   type StoredTimes,
 } from '../history/moved-amounts.js';
-import { spanFilter } from '../transaction/read.js';
-import type { BookRows } from './book-rows.js';
 import {
+  type BookRows,
   booked,
   signed,
   unexplained,
   withoutTransaction,
   type Candidate,
   type Movement,
+  type SealedMonth,
 } from './movement.js';
-import { keepSealed, type SealedMonth } from './sealed-months.js';
 import { balanceAfter, explanations, type Difference } from './statement.js';
 
 export interface BooksService {
@@ -51,7 +51,7 @@ export interface GatherDeps {
    * Reads the transactions of this home that the service's list may lack. svcpay needs these
    * transactions only if the movements of a wallet do not add up to the service's balance.
    */
-  readonly submitted: () => Promise<readonly Candidate[]>;
+  readonly submitted: () => Promise<Iterable<Candidate>>;
   /**
    * The start and end times of periods, in epoch ms. A transaction belongs to the period in which
    * it settled.
@@ -60,7 +60,7 @@ export interface GatherDeps {
   /** Returns the time at which a transaction settled, if this home knows that time. */
   readonly settled: (txnId: string) => Promise<number | undefined>;
   readonly stored: StoredTimes;
-  /** The closed months in their order. Their rows stay as they were sealed. */
+  /** The closed months in their order, whose rows stay as they were sealed. */
   readonly sealed: readonly SealedMonth[];
   /** Called with each page of the list before svcpay formats the page. */
   readonly onPage: (page: readonly ListedTransaction[]) => void | Promise<void>;
@@ -85,8 +85,6 @@ export interface Books {
    */
   movements(ccy: string | undefined, span?: Span): Iterable<Movement>;
   candidates(ccy: string): readonly Candidate[];
-  /** Whether the service's list contains the transaction. */
-  has(txnId: string): boolean;
   /**
    * The opening balances that svcpay calculated for wallets whose movements never added up to the
    * service's balance. `movements` includes the calculated opening balances, but the journal does
@@ -112,17 +110,12 @@ export async function gather(deps: GatherDeps): Promise<Books> {
   const { service, rows, recorded } = deps;
   rows.replace([], recorded);
   const { wallets, differences, tied, unreported } = await readUntilTied(deps);
-  const hidden = differences.length === 0 ? [] : await deps.submitted();
-  const missing = hidden.filter(({ txnId }) => !rows.has(txnId));
-  const candidates = (ccy: string): Candidate[] => [
-    ...rows.candidates(ccy),
-    ...missing.filter((each) => each.ccy === ccy),
-  ];
+  if (differences.length > 0) rows.addMissing(await deps.submitted());
   const openings = differences
-    .filter((each) => isOpening(each, candidates(each.ccy), deps))
+    .filter((each) => isOpening(each, rows.candidates(each.ccy), deps))
     .map((each) => openingOf(each, rows, service.serviceNow()));
   rows.replace([], openings.map(openingMovement));
-  keepSealed(deps.sealed, rows);
+  rows.keepSealed(deps.sealed);
   const isOpened = new Set(openings.map(({ ccy }) => ccy));
   const totals = totalsOf(wallets);
   const moved = new Set(rows.currencies());
@@ -131,8 +124,7 @@ export async function gather(deps: GatherDeps): Promise<Books> {
     at: service.serviceNow(),
     currencies: [...new Set([...totals.keys(), ...moved])].filter(isUsed).toSorted(),
     movements: rows.movements,
-    candidates,
-    has: rows.has,
+    candidates: rows.candidates,
     openings,
     differences: differences.filter(({ ccy }) => !isOpened.has(ccy)),
     tied,

@@ -1,14 +1,16 @@
-// Determines the effects of a transaction on each wallet, and the possible effects of a transaction
-// that is not in the statement. Converts adjustments to effects on a wallet, and adds up effects by
-// wallet and by a name, such as the payment method.
+// Determines the effects of a transaction or an adjustment on each wallet, and the possible effects
+// of a transaction that is not in the statement. Sorts the effects in a temporary database, and
+// adds them up by wallet and by a name, such as the payment method.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { ListedTransaction } from '../../api/types.js';
-import { fromWire, type Money } from '../../formats/amount.js';
+import { fromWire } from '../../formats/amount.js';
 import { isFinal, isQuoted, movedNothing } from '../../formats/states.js';
-import { movedAmounts, settledAt } from '../history/moved-amounts.js';
-import { parseDate, spanOf } from '../../formats/calendar.js';
+import { movedAmounts } from '../history/moved-amounts.js';
+import { settledAt } from '../history/moved-amounts.js';
+import { parseDate, spanOf, always, type Span } from '../../formats/calendar.js';
 import type { BookEntry } from '../../store/journal/records.js';
+import { openScratch, type Scratch } from '../../store/files/sqlite-file.js';
 
 const exact = v.pipe(
   v.string(),
@@ -87,7 +89,7 @@ export interface BookedMovements {
  * The longest validity of a quote, in ms. Until a quote expires, the service may reserve money for
  * the quote.
  */
-const quoteMs = 3_600_000;
+export const quoteMs = 3_600_000;
 
 /**
  * Returns the movements of a completed transaction, or the possible effects of a transaction that
@@ -97,7 +99,7 @@ const quoteMs = 3_600_000;
 export function booked(txn: ListedTransaction, now: number): BookedMovements {
   const { txnState, txnId, createdAt } = txn;
   if (movedNothing(txnState) || (isQuoted(txnState) && (createdAt ?? now) < now - quoteMs))
-    return nothing;
+    return { movements: [], candidates: [] };
   const effects = effectsOf(txn);
   const candidate = (reason: Candidate['reason'], ccy: string, effect: Big | null): Candidate => ({
     ccy,
@@ -107,39 +109,33 @@ export function booked(txn: ListedTransaction, now: number): BookedMovements {
     txnState,
     effect,
   });
-  if (txnState !== 'completed') {
-    const reason = isQuoted(txnState)
+  const isCompleted = txnState === 'completed';
+  if (isCompleted && effects !== undefined && createdAt != null)
+    return {
+      movements: effects.map((effect) => ({
+        ...effect,
+        at: settledAt(txn) ?? createdAt,
+        created: createdAt,
+      })),
+      candidates: otherThanRequested(txn).map(({ ccy, effect }) =>
+        candidate('settled another amount than requested', ccy, effect),
+      ),
+    };
+  const reason = isCompleted
+    ? 'amount not reported'
+    : isQuoted(txnState)
       ? 'reserved'
       : isFinal(txnState)
         ? 'ended as error'
         : 'in flight';
-    return {
-      movements: [],
-      candidates: walletsOf(txn).map((ccy) => candidate(reason, ccy, effectIn(ccy, effects))),
-    };
-  }
-  if (effects === undefined || createdAt == null) {
-    return {
-      movements: [],
-      candidates: walletsOf(txn).map((ccy) =>
-        candidate('amount not reported', ccy, effectIn(ccy, effects)),
-      ),
-    };
-  }
-  const asked = otherThanRequested(txn).map(({ ccy, effect }) =>
-    candidate('settled another amount than requested', ccy, effect),
-  );
   return {
-    movements: effects.map((effect) => ({
-      ...effect,
-      at: settledAt(txn) ?? createdAt,
-      created: createdAt,
-    })),
-    candidates: asked,
+    movements: [],
+    candidates: walletsOf(txn).map((ccy) => {
+      const effect = effects?.find((each) => each.ccy === ccy);
+      return candidate(reason, ccy, effect === undefined ? null : changeOf(effect));
+    }),
   };
 }
-
-const nothing: BookedMovements = { movements: [], candidates: [] };
 
 /** Converts an adjustment to a movement at the beginning of its day, in the time zone. */
 export const adjustmentOf = (
@@ -179,11 +175,6 @@ export const withoutTransaction = {
 export const changeOf = (movement: Pick<Movement, 'in' | 'out' | 'fee'>): Big =>
   movement.in.minus(movement.out).minus(movement.fee);
 
-function effectIn(ccy: string, effects: readonly Effect[] | undefined): Big | null {
-  const effect = effects?.find((each) => each.ccy === ccy);
-  return effect === undefined ? null : changeOf(effect);
-}
-
 /** Returns the currencies of the account's wallets that a transaction affects. */
 const walletsOf = ({ sourceReq, destReq }: ListedTransaction): string[] =>
   [sourceReq, destReq].flatMap(({ method, ccy }) =>
@@ -202,47 +193,31 @@ function effectsOf(txn: ListedTransaction): Effect[] | undefined {
   if (amounts === undefined) return undefined;
   const { exchanged, arrived, serviceFee, networkFee } = amounts;
   const [isOut, isIn] = [sourceReq.method === 'servicepay', destReq.method === 'servicepay'];
-  const kind = isOut && isIn ? 'swap' : isOut ? 'send' : 'receive';
-  const fees = { serviceFee: serviceFee.value, networkFee: networkFee.value };
-  const common = { kind, txnId, reference: extRefId ?? null, note: note ?? null, ...fees } as const;
-  const fee = serviceFee.value.plus(networkFee.value);
   const isExchange = exchanged.ccy !== arrived.ccy;
-  const otherAmount = ({ ccy, value }: Money) =>
-    isExchange ? { exchanged: value, exchangedCcy: ccy } : { exchanged: null, exchangedCcy: null };
-  return [
-    ...(isOut
-      ? [
-          {
-            ...common,
-            ccy: exchanged.ccy,
-            other: otherSide(destReq),
-            in: zero,
-            out: exchanged.value,
-            fee,
-            ...otherAmount(arrived),
-          },
-        ]
-      : []),
-    ...(isIn
-      ? [
-          {
-            ...common,
-            ccy: arrived.ccy,
-            other: otherSide(sourceReq),
-            in: arrived.value,
-            out: zero,
-            fee: zero,
-            ...otherAmount(exchanged),
-          },
-        ]
-      : []),
-  ];
+  const effect = (isDebit: boolean): Effect => {
+    const [own, theirs, side] = isDebit
+      ? [exchanged, arrived, destReq]
+      : [arrived, exchanged, sourceReq];
+    return {
+      kind: isOut && isIn ? 'swap' : isOut ? 'send' : 'receive',
+      txnId,
+      reference: extRefId ?? null,
+      note: note ?? null,
+      serviceFee: serviceFee.value,
+      networkFee: networkFee.value,
+      ccy: own.ccy,
+      other: side.method === 'servicepay' ? `${side.ccy ?? ''} wallet` : (side.method ?? 'unknown'),
+      in: isDebit ? zero : own.value,
+      out: isDebit ? own.value : zero,
+      fee: isDebit ? serviceFee.value.plus(networkFee.value) : zero,
+      exchanged: isExchange ? theirs.value : null,
+      exchangedCcy: isExchange ? theirs.ccy : null,
+    };
+  };
+  return [...(isOut ? [effect(true)] : []), ...(isIn ? [effect(false)] : [])];
 }
 
 const zero = new Big(0);
-
-const otherSide = ({ method, ccy }: ListedTransaction['sourceReq']): string =>
-  method === 'servicepay' ? `${ccy ?? ''} wallet` : (method ?? 'unknown');
 
 /**
  * Returns the sides of the transaction for which the settled amount differs from the requested
@@ -298,4 +273,219 @@ export function sumsOf<Name extends string>(
     });
   }
   return [...sums.values()];
+}
+
+/** The cells of one row of a statement, by column name. */
+export type Cells = Readonly<Record<string, string>>;
+
+export interface SealedMonth {
+  /** A month such as `2026-10`. */
+  readonly month: string;
+  readonly first: number;
+  readonly end: number;
+}
+
+export interface BookRows {
+  /** Replaces the rows of listed transactions by the given rows. */
+  replace(
+    txnIds: readonly string[],
+    movements: readonly Movement[],
+    candidates?: readonly Candidate[],
+  ): void;
+  /** Adds the candidates whose transactions the service's list lacks. Later candidates count. */
+  addMissing(candidates: Iterable<Candidate>): void;
+  /** The sorted currencies of all movements. */
+  currencies(): readonly string[];
+  /** The movements of a wallet, or of all wallets, oldest first. */
+  movements(ccy: string | undefined, span?: Span): Iterable<Movement>;
+  candidates(ccy: string): readonly Candidate[];
+  /** Stores the movements of a closed month that transactions caused. */
+  seal(month: string, rows: readonly Cells[]): void;
+  /** The settlement times of the given transactions in closed months. */
+  sealedTimes(txnIds: readonly string[]): ReadonlyMap<string, number>;
+  /** The transactions of closed months, which the service's list may no longer contain. */
+  sealed(): Iterable<Candidate>;
+  /**
+   * Replaces the movements of the closed months that differ from the sealed rows by the sealed rows
+   * and their corrections. The sum of all movements of a wallet stays the same.
+   */
+  keepSealed(months: readonly SealedMonth[]): void;
+  close(): void;
+}
+
+/** The `amount` of a movement is its change of the wallet. */
+const tables = `
+  CREATE TABLE listed (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+  CREATE TABLE movements (
+    ccy TEXT, at INTEGER, id TEXT, amount TEXT, data TEXT, PRIMARY KEY (ccy, at, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX movements_id ON movements (id);
+  CREATE TABLE candidates (id TEXT, ccy TEXT, data TEXT, PRIMARY KEY (id, ccy))
+    STRICT, WITHOUT ROWID;
+  CREATE TABLE sealed (month TEXT, ccy TEXT, at INTEGER, id TEXT, amount TEXT, data TEXT) STRICT;
+  CREATE INDEX sealed_id ON sealed (id, ccy);`;
+
+/**
+ * The wallets whose movement by a transaction differs from the sealed rows: the transactions of the
+ * closed months and those that were sealed in them, except the transactions with one sealed row, if
+ * the same movement is still there.
+ */
+const unlikeSealed = `
+  SELECT id, ccy FROM sealed WHERE month <= ?3
+  UNION SELECT id, ccy FROM movements WHERE id IN (SELECT id FROM sealed WHERE month <= ?3)
+    OR (at >= ?1 AND at < ?2 AND data ->> 'txnId' IS NOT NULL)
+  EXCEPT SELECT id, ccy FROM sealed s JOIN movements USING (id, ccy, at, amount) WHERE month <= ?3
+    AND (SELECT count(*) FROM sealed o WHERE o.id = s.id AND o.ccy = s.ccy AND month <= ?3) = 1`;
+
+const keyRow = v.object({ id: v.string(), ccy: v.string() });
+const timeRow = v.object({ id: v.string(), at: v.number() });
+
+const dataOf = (row: unknown): string => v.parse(v.object({ data: v.string() }), row).data;
+
+function* readAll(rows: Iterable<unknown>): Iterable<Movement> {
+  for (const row of rows) yield readMovement(dataOf(row));
+}
+
+function insert(db: Scratch, table: 'movements' | 'sealed', movement: Movement, more = {}): void {
+  const { ccy, at, txnId, reference } = movement;
+  const id = txnId ?? reference ?? '';
+  const data = JSON.stringify(movement);
+  db.insert(table, { ccy, at, id, amount: changeOf(movement), data, ...more });
+}
+
+export function openBookRows(): BookRows {
+  const db = openScratch(tables);
+  const insertCandidate = (candidate: Candidate): void => {
+    const { ccy, txnId } = candidate;
+    db.insert('candidates', { id: txnId, ccy, data: JSON.stringify(candidate) });
+  };
+  return {
+    replace: (txnIds, movements, candidates = []) =>
+      db.together(() => {
+        for (const txnId of txnIds) {
+          db.insert('listed', { id: txnId });
+          db.run('DELETE FROM movements WHERE id = ?', txnId);
+          db.run('DELETE FROM candidates WHERE id = ?', txnId);
+        }
+        for (const each of movements) insert(db, 'movements', each);
+        for (const each of candidates) insertCandidate(each);
+      }),
+    addMissing(candidates) {
+      for (const each of candidates)
+        if (db.first('SELECT 1 FROM listed WHERE id = ?', each.txnId) === undefined)
+          insertCandidate(each);
+    },
+    currencies: () =>
+      [...db.each("SELECT DISTINCT ccy, '' AS id FROM movements ORDER BY ccy")].map(
+        (row) => v.parse(keyRow, row).ccy,
+      ),
+    movements(ccy, { first, end } = always) {
+      const of = ccy === undefined ? [] : [ccy];
+      const rows = `WHERE ${ccy === undefined ? '' : 'ccy = ? AND '}at >= ? AND at < ?`;
+      return readAll(
+        db.each(`SELECT data FROM movements ${rows} ORDER BY at, id, ccy`, ...of, first, end),
+      );
+    },
+    candidates: (ccy) =>
+      [...db.each('SELECT data FROM candidates WHERE ccy = ? ORDER BY id', ccy)].map((row) =>
+        readCandidate(dataOf(row)),
+      ),
+    ...sealedRows(db),
+    close: () => db.close(),
+  };
+}
+
+function sealedRows(db: Scratch): Pick<BookRows, 'seal' | 'sealedTimes' | 'sealed' | 'keepSealed'> {
+  return {
+    seal: (month, rows) =>
+      db.together(() => {
+        for (const cells of rows)
+          if (cells['txnId']) insert(db, 'sealed', sealedMovement(cells), { month });
+      }),
+    sealedTimes(txnIds) {
+      const text = `SELECT id, at FROM sealed
+        WHERE id IN (SELECT value FROM json_each(?)) AND data ->> 'kind' <> 'correction'`;
+      const rows = v.parse(v.array(timeRow), [...db.each(text, JSON.stringify(txnIds))]);
+      return new Map(rows.map(({ id, at }) => [id, at]));
+    },
+    *sealed() {
+      const rows = db.each("SELECT data FROM sealed WHERE data ->> 'kind' <> 'correction'");
+      for (const movement of readAll(rows))
+        yield {
+          ccy: movement.ccy,
+          at: movement.at,
+          txnId: movement.txnId ?? '',
+          reason: 'no longer in the list',
+          txnState: 'completed',
+          effect: changeOf(movement),
+        };
+    },
+    keepSealed(months) {
+      const [first, last] = [months[0], months.at(-1)];
+      if (first === undefined || last === undefined) return;
+      const unlike = [...db.each(unlikeSealed, first.first, last.end, last.month)];
+      for (const { id, ccy } of v.parse(v.array(keyRow), unlike)) {
+        const of = 'WHERE id = ? AND ccy = ?';
+        const sealed = `SELECT data FROM sealed ${of} AND month <= ? ORDER BY month`;
+        const was = [...readAll(db.each(sealed, id, ccy, last.month))];
+        const [current] = readAll(db.each(`SELECT data FROM movements ${of}`, id, ccy));
+        db.run(`DELETE FROM movements ${of}`, id, ccy);
+        for (const each of corrected(was, current, months)) insert(db, 'movements', each);
+      }
+    },
+  };
+}
+
+function sealedMovement(cells: Cells): Movement {
+  const text = (name: string): string | null => cells[name] || null;
+  const created = text('created');
+  return readMovement(
+    JSON.stringify({
+      ...cells,
+      ccy: cells['wallet'],
+      at: Date.parse(cells['time'] ?? ''),
+      created: created === null ? null : Date.parse(created),
+      reference: text('reference'),
+      note: text('note'),
+      other: text('method') ?? text('counterparty') ?? '',
+      exchanged: text('exchanged'),
+      exchangedCcy: text('exchangedCcy'),
+    }),
+  );
+}
+
+/** Returns the sealed movements of a transaction in one wallet, followed by their correction. */
+function corrected(
+  was: readonly Movement[],
+  current: Movement | undefined,
+  months: readonly SealedMonth[],
+): Movement[] {
+  const movement = current ?? was[0];
+  if (movement === undefined) return [];
+  const sum = was.reduce((total, each) => total.plus(changeOf(each)), zero);
+  const difference = (current === undefined ? zero : changeOf(current)).minus(sum);
+  if (difference.eq(0)) return was.length > 0 ? [...was] : [movement];
+  const [{ at }] = [was[0] ?? movement];
+  const last = months.at(-1);
+  const { month } = months.find(({ end }) => at < end) ?? last ?? {};
+  const reason =
+    current === undefined
+      ? 'no longer in the list'
+      : was.length === 0
+        ? 'not in the list when the month was closed'
+        : 'had another amount when the month was closed';
+  const { ccy, txnId, created, reference, other } = movement;
+  const correction: Movement = {
+    ...withoutTransaction,
+    ...signed(difference),
+    ccy,
+    txnId,
+    created,
+    reference,
+    other,
+    kind: 'correction',
+    at: last?.end ?? at,
+    note: `correction of ${month}, ${txnId}, ${reason}`,
+  };
+  return [...was, correction];
 }

@@ -1,13 +1,57 @@
-// Converts the rows of a statement for tax and accounting programs: to rows in their documented
-// columns, and to OFX 2.1.1 for programs that import bank statements. A file for Koinly has one row
-// per transaction. A file for Xero or QuickBooks has the rows of one wallet in one fiat currency.
-import { decimalsOf, fixed } from '../../formats/amount.js';
-import type { AccountOf } from './accounts.js';
+// Writes the rows of a statement for other programs: as double entry for hledger and beancount, in
+// the documented columns of tax and accounting programs, and as OFX 2.1.1. A CSV file maps the rows
+// to the firm's own accounts.
+import { decimalsOf, fixed, type Money } from '../../formats/amount.js';
 import { changeOf } from './movement.js';
 import type { StatementRow } from '../../formats/statement-row.js';
 import { createHash } from 'node:crypto';
-import type { Big } from 'big.js';
-import type { Span } from '../../formats/calendar.js';
+import Big from 'big.js';
+import { type Span, nextDay } from '../../formats/calendar.js';
+import { Failure } from '../../formats/failure.js';
+
+/** The columns of the file. An empty cell matches every row. */
+export const ruleColumns = ['kind', 'method', 'payee', 'note', 'account'] as const;
+
+export type Rule = Readonly<Record<(typeof ruleColumns)[number], string>>;
+
+/** The parts of a row, a fee or a wallet by which a rule selects its account. */
+export interface Booked {
+  /** The kind of a statement row, or `wallet`, `fee` or `gain`. */
+  readonly kind: string;
+  /** The payment method, the currency of a wallet, or `service` or `network` for a fee. */
+  readonly method: string | null;
+  readonly payee?: string | null;
+  readonly note?: string | null;
+}
+
+/** Returns the account of the first rule that matches, or undefined. */
+export type AccountOf = (booked: Booked) => string | undefined;
+
+const isAlike = (rule: string, text: string | null | undefined): boolean =>
+  rule === '' || rule.toLowerCase() === (text ?? '').toLowerCase();
+
+/** The note of a rule matches every note that contains it. */
+export const accountsBy =
+  (rules: readonly Rule[]): AccountOf =>
+  ({ kind, method, payee, note }) =>
+    rules.find(
+      (rule) =>
+        isAlike(rule.kind, kind) &&
+        isAlike(rule.method, method) &&
+        isAlike(rule.payee, payee) &&
+        (note ?? '').toLowerCase().includes(rule.note.toLowerCase()),
+    )?.account;
+
+/** Throws Failure `usage` for an account that hledger and beancount cannot both read. */
+export function checkAccount(account: string, line: number): void {
+  if (/^(?:Assets|Liabilities|Equity|Income|Expenses)(?::[\p{Lu}\d][\p{L}\d-]*)+$/u.test(account))
+    return;
+  throw new Failure(
+    'usage',
+    `Line ${line} of the accounts: "${account}" is not an account of a ledger. ` +
+      'Write an account such as Expenses:Wages.',
+  );
+}
 
 interface BankAccount {
   readonly ccy: string;
@@ -189,3 +233,238 @@ const descriptionOf = ({ kind, counterparty, note }: StatementRow): string =>
   );
 
 export const programFormats = { koinly, xero, quickbooks };
+
+interface Posting extends Money {
+  /** The account in the format of hledger and beancount, such as `Assets:Svcpay:BTC`. */
+  readonly account: string;
+  /** The price of the amount: of one unit (`@`) or of the whole amount (`@@`). */
+  readonly price?: Money & { readonly of: '@' | '@@' };
+}
+
+/** Writes entries in the format of a ledger program. */
+export interface LedgerWriter {
+  readonly head: string;
+  /**
+   * Whether a file contains the opening balances of its period, so that the program can check the
+   * file alone and also after the files of earlier periods.
+   */
+  readonly opens: boolean;
+  readonly entry: (row: StatementRow) => string;
+  /** Asserts the balance of a wallet at the end of a day. */
+  readonly closing: (day: string, balance: Money) => string;
+  /** Sets the balance of a wallet at the start of a day. */
+  readonly opening: (day: string, balance: Money) => string;
+  /** Declares those accounts and currencies of the entries so far that no call has declared. */
+  readonly declarations: () => string;
+}
+
+interface Style {
+  readonly indent: string;
+  readonly head: (title: string, note: string | null) => string;
+  readonly tag: (name: string, value: string) => string;
+  readonly declare: (name: string) => string;
+}
+
+const isAccount = (name: string): boolean => name.includes(':');
+
+/** @param clean the function that sanitizes external text and converts it to one line */
+export const hledgerWriter = (
+  zone: string,
+  accountOf: AccountOf,
+  clean: (text: string) => string,
+): LedgerWriter => {
+  // hledger reads a semicolon as the beginning of a comment, and a comma as the end of a tag.
+  const plain = (text: string): string => text.replaceAll(';', ',');
+  const style: Style = {
+    indent: '    ',
+    head: (title, note) => (note === null ? plain(title) : `${plain(title)} | ${plain(note)}`),
+    tag: (name, value) => `; ${name}: ${value.replaceAll(',', ' ')}`,
+    declare: (name) =>
+      isAccount(name) ? `account ${name}\n` : `commodity ${sampleOf(name)} ${name}\n`,
+  };
+  const assertion = (day: string, title: string, posting: string, { ccy, value }: Money): string =>
+    `\n${day} * ${title}\n    ${posting} = ${fixed(value)} ${use(ccy)}\n`;
+  const { use, wallet, ...writer } = writerOf(style, accountOf, clean);
+  return {
+    ...writer,
+    head: `; Written by svcpay. Dates are in ${zone}.\n`,
+    opens: true,
+    closing: (day, balance) =>
+      assertion(day, 'Closing balance', `${wallet(balance.ccy)}  0 ${balance.ccy}`, balance),
+    opening: (day, balance) =>
+      assertion(day, 'Opening balance', `${wallet(balance.ccy)} `, balance) +
+      `    ${use('Equity:Svcpay:Opening')}\n`,
+  };
+};
+
+/** A sample amount of a currency, with the decimal point that hledger requires. */
+const sampleOf = (ccy: string): string =>
+  `${new Big(1).toFixed(decimalsOf(ccy))}${decimalsOf(ccy) === 0 ? '.' : ''}`;
+
+/** @param clean the function that sanitizes external text and converts it to one line */
+export const beancountWriter = (
+  zone: string,
+  accountOf: AccountOf,
+  clean: (text: string) => string,
+): LedgerWriter => {
+  const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, (each) => `\\${each}`)}"`;
+  const style: Style = {
+    indent: '  ',
+    head: (title, note) => (note === null ? quoted(title) : `${quoted(title)} ${quoted(note)}`),
+    tag: (name, value) => `${name}: ${quoted(value)}`,
+    // beancount refuses an entry before the opening of its account.
+    declare: (name) => (isAccount(name) ? `1970-01-01 open ${name}\n` : ''),
+  };
+  const { use: _use, wallet, ...writer } = writerOf(style, accountOf, clean);
+  return {
+    ...writer,
+    head: `; Written by svcpay. Dates are in ${zone}.\n`,
+    // beancount refuses a balance that changes nothing, so a file cannot set its opening balance
+    // and also follow the files of earlier periods.
+    opens: false,
+    // beancount checks a balance at the start of a day. Without "~ 0", beancount tolerates a
+    // difference in the last digit.
+    closing: (day, { ccy, value }) =>
+      `\n${nextDay(day)} balance ${wallet(ccy)}  ${value.toFixed(decimalsOf(ccy))} ~ 0 ${ccy}\n`,
+    opening: () => '',
+  };
+};
+
+function writerOf(style: Style, accountOf: AccountOf, clean: (text: string) => string) {
+  const { indent, head, tag, declare } = style;
+  const used = new Map<string, boolean>();
+  const use = (name: string): string => {
+    if (!used.has(name)) used.set(name, false);
+    return name;
+  };
+  const wallet = (ccy: string): string =>
+    use(accountOf({ kind: 'wallet', method: ccy }) ?? `Assets:Svcpay:${named(ccy)}`);
+  const postingText = ({ account, ccy, value, price }: Posting): string =>
+    `${account}  ${fixed(value)} ${use(ccy)}` +
+    (price === undefined ? '' : ` ${price.of} ${fixed(price.value)} ${use(price.ccy)}`);
+  return {
+    use,
+    wallet,
+    entry: (row: StatementRow): string => {
+      const postings = postingsOf(row, accountOf, wallet).map(({ account, ...rest }) => ({
+        ...rest,
+        account: use(account),
+      }));
+      if (postings.length === 0) return '';
+      const { date, time, txnId, reference, note } = row;
+      const line = `\n${indent}`;
+      const tags = [
+        ['time', time],
+        ['txn-id', txnId],
+        ['ref', reference],
+      ] as const;
+      const title = head(clean(titleOf(row)), note === null ? null : clean(note));
+      const tagLines = tags.map(([name, value]) =>
+        value === null ? '' : line + tag(name, clean(value)),
+      );
+      const postingLines = postings.map((posting) => line + postingText(posting));
+      return `\n${date} * ${title}${tagLines.join('')}${postingLines.join('')}\n`;
+    },
+    declarations: (): string => {
+      // hledger declares a currency before the accounts that hold it.
+      const names = [...used].filter(([, isDeclared]) => !isDeclared).map(([name]) => name);
+      for (const name of names) used.set(name, true);
+      const lines = names
+        .toSorted((a, b) => Number(isAccount(a)) - Number(isAccount(b)))
+        .map(declare);
+      const text = lines.join('');
+      return text === '' ? '' : `\n${text}`;
+    },
+  };
+}
+
+function titleOf({ kind, method, counterparty }: StatementRow): string {
+  if (kind === 'swap') return 'Swap';
+  if (method === null) return kind === 'correction' ? 'Correction' : 'Adjustment';
+  if (counterparty !== null && counterparty !== method) return counterparty;
+  return `${kind === 'send' ? 'Send' : 'Receive'} ${method}`;
+}
+
+/**
+ * Returns the postings of a row. The row of the debited wallet contains both sides of a swap, so
+ * the row of the credited wallet has no postings.
+ */
+function postingsOf(
+  row: StatementRow,
+  accountOf: AccountOf,
+  wallet: (ccy: string) => string,
+): Posting[] {
+  const { wallet: ccy, kind, method, counterparty: payee, note, exchanged, exchangedCcy } = row;
+  const outside = (otherwise: string): string =>
+    accountOf({ kind, method, payee, note }) ?? otherwise;
+  const change = changeOf(row);
+  const own = { account: wallet(ccy), ccy, value: change };
+  const other = exchanged === null || exchangedCcy === null ? undefined : [exchangedCcy, exchanged];
+  if (kind === 'swap' && other !== undefined && change.gt(0)) return [];
+  const fees = (feeCcy: string): Posting[] =>
+    (['service', 'network'] as const).flatMap((which) => {
+      const value = which === 'service' ? row.serviceFee : row.networkFee;
+      const name = `Expenses:Svcpay:Fees:${named(which)}`;
+      const account = accountOf({ kind: 'fee', method: which }) ?? name;
+      return value.eq(0) ? [] : { account, ccy: feeCcy, value };
+    });
+  if (kind === 'receive') {
+    const account = outside(`Income:Svcpay:${named(method ?? '')}`);
+    const paid = { ccy: exchangedCcy ?? ccy, value: exchanged ?? row.in };
+    const gross = paid.value.plus(row.serviceFee).plus(row.networkFee);
+    const income = { account, ccy: paid.ccy, value: gross.neg() };
+    return priced([income, ...fees(paid.ccy), own], own, paid, row, accountOf);
+  }
+  if (kind === 'send' || (kind === 'swap' && exchangedCcy !== null)) {
+    const account =
+      kind === 'send'
+        ? outside(`Expenses:Svcpay:${named(method ?? '')}`)
+        : wallet(exchangedCcy ?? ccy);
+    const gets = { account, ccy: exchangedCcy ?? ccy, value: exchanged ?? row.out };
+    return priced([own, ...fees(ccy), gets], gets, { ccy, value: row.out }, row, accountOf);
+  }
+  const name = kind === 'swap' ? 'Exchange' : kind === 'correction' ? 'Corrections' : 'Adjustments';
+  return [own, { account: outside(`Equity:Svcpay:${name}`), ccy, value: change.neg() }];
+}
+
+/**
+ * Adds prices: the stored rate of each amount in the firm's currency, with the difference of an
+ * exchange as a gain or loss. Without stored rates, an exchanged amount has the amount that was
+ * paid for it as its price.
+ */
+function priced(
+  postings: readonly Posting[],
+  bought: Posting,
+  paid: Money,
+  row: StatementRow,
+  accountOf: AccountOf,
+): Posting[] {
+  const { fiat, wallet, fiatRate, exchangedCcy, exchangedRate } = row;
+  const rateOf = (ccy: string): Big | null =>
+    ccy === fiat ? new Big(1) : ccy === wallet ? fiatRate : exchangedRate;
+  const currencies = exchangedCcy === null ? [wallet] : [wallet, exchangedCcy];
+  if (fiat === null || currencies.some((ccy) => rateOf(ccy) === null))
+    return postings.map((each) =>
+      each === bought && bought.ccy !== paid.ccy
+        ? { ...each, price: { of: '@@', ccy: paid.ccy, value: paid.value } }
+        : each,
+    );
+  let sum = new Big(0);
+  const all = postings.map((each): Posting => {
+    const rate = rateOf(each.ccy) ?? new Big(0);
+    sum = sum.plus(each.value.times(rate));
+    return each.ccy === fiat ? each : { ...each, price: { of: '@', ccy: fiat, value: rate } };
+  });
+  if (sum.eq(0)) return all;
+  const account = accountOf({ kind: 'gain', method: null }) ?? 'Income:Svcpay:Gains';
+  return [...all, { account, ccy: fiat, value: sum.neg() }];
+}
+
+/**
+ * Converts a text to a part of an account name: letters, digits and dashes, starting with a capital
+ * or digit.
+ */
+export function named(name: string): string {
+  const plain = name.replaceAll(/[^A-Za-z0-9-]/g, '-').replace(/^-+/, '');
+  return plain === '' ? 'Unknown' : plain.charAt(0).toUpperCase() + plain.slice(1);
+}

@@ -1,9 +1,16 @@
 // Calculates a statement: opening balance, movements, closing balance, and transactions that could
-// explain a difference from the service's balance.
+// explain a difference from the service's balance. Rows of closed months stay as they were sealed:
+// a change becomes a correction, dated to the first instant after the last closed month.
 import Big from 'big.js';
 import type { Span } from '../../formats/calendar.js';
 import type { StatementRow } from '../../formats/statement-row.js';
-import { changeOf, withoutTransaction, type Candidate, type Movement } from './movement.js';
+import {
+  changeOf,
+  withoutTransaction,
+  type Candidate,
+  type Cells,
+  type Movement,
+} from './movement.js';
 
 const zero = new Big(0);
 
@@ -173,4 +180,47 @@ function sumOf(candidates: readonly Candidate[]): Big | undefined {
     sum = sum.plus(effect);
   }
   return sum;
+}
+
+export interface Change {
+  readonly change: 'added' | 'removed' | 'changed';
+  /**
+   * The key of a row, which is unique in a statement: the wallet, with the transaction id, the id
+   * of the recorded entry, or the kind of the row.
+   */
+  readonly row: string;
+  readonly before: Cells | null;
+  readonly after: Cells | null;
+}
+
+/** The month that follows a month such as `2026-10`. */
+export function monthAfter(month: string): string {
+  const [year = 0, number = 0] = month.split('-').map(Number);
+  return new Date(Date.UTC(year, number, 1)).toISOString().slice(0, 7);
+}
+
+const keyOf = ({ wallet, txnId, reference, kind }: Cells): string =>
+  `${wallet} ${txnId || (kind === 'opening' || kind === 'closing' ? kind : reference)}`;
+
+/**
+ * Returns as JSON the cells by which svcpay detects whether a row has changed. The JSON contains
+ * the balance only for an opening or closing row, because every other balance follows from the
+ * earlier rows.
+ */
+const factsOf = (cells: Cells): string =>
+  JSON.stringify({
+    ...cells,
+    balance: cells['kind'] === 'opening' || cells['kind'] === 'closing' ? cells['balance'] : '',
+  });
+
+/** Returns the changes in the order of the current statement, followed by the removed rows. */
+export function changesBetween(was: readonly Cells[], is: readonly Cells[]): Change[] {
+  const byKey = (rows: readonly Cells[]) => new Map(rows.map((row) => [keyOf(row), row]));
+  const [old, current] = [byKey(was), byKey(is)];
+  return [...new Set([...current.keys(), ...old.keys()])].flatMap((row): Change[] => {
+    const [before = null, after = null] = [old.get(row), current.get(row)];
+    if (before && after && factsOf(before) === factsOf(after)) return [];
+    const change = before === null ? 'added' : after === null ? 'removed' : 'changed';
+    return [{ change, row, before, after }];
+  });
 }

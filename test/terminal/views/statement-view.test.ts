@@ -56,7 +56,7 @@ test.for([
         }),
       }),
     ];
-    const shown = statementList(undefined).columns.filter(({ only }) => only !== 'rows');
+    const shown = statementList.columns.filter(({ only }) => only !== 'rows');
     const { head, rows: drawn } = createTable(shown, { style, columns })(rows);
     const text = [...head, ...drawn.flat()];
     expect(Math.max(...text.map(widthOf))).toBeLessThanOrEqual(columns);

@@ -4,8 +4,11 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import Big from 'big.js';
 import type { ListedTransaction } from '../../../src/api/types.js';
 import { Failure } from '../../../src/formats/failure.js';
-import { openComparison, type KnownEvent } from '../../../src/wallet/books/compare.js';
-import type { LocalPayment } from '../../../src/wallet/books/compared.js';
+import {
+  openComparison,
+  type KnownEvent,
+  type LocalPayment,
+} from '../../../src/wallet/books/compare.js';
 import { received, start, transaction } from './support.js';
 
 interface World {
@@ -37,17 +40,16 @@ async function found({
       : Promise.resolve(txn);
   };
   comparison.list(listed);
-  const sources = {
+  await comparison.compare({
     journal: each(journal),
     inbox: inbox && each(inbox),
-  };
-  const all: string[] = [];
-  for await (const { difference, source, txnId } of comparison.differences(sources, {
+    accepted: [],
     read,
     period: { first: since, end: Infinity },
-  }))
-    all.push(`${difference}: ${txnId} (${source})`);
-  return all;
+  });
+  return [...comparison.differences()].map(
+    ({ difference, source, txnId }) => `${difference}: ${txnId} (${source})`,
+  );
 }
 
 const sent: LocalPayment = {

@@ -5,9 +5,13 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import Big from 'big.js';
 import type { ListedTransaction, Wallet } from '../../../src/api/types.js';
-import { openBookRows } from '../../../src/wallet/books/book-rows.js';
+import {
+  openBookRows,
+  adjustmentOf,
+  type Candidate,
+  type Movement,
+} from '../../../src/wallet/books/movement.js';
 import { gather, type Books, type BooksService } from '../../../src/wallet/books/gather.js';
-import { adjustmentOf, type Candidate, type Movement } from '../../../src/wallet/books/movement.js';
 import { statementRows } from '../../../src/wallet/books/statement.js';
 import { received, start, transaction } from './support.js';
 import { countOf } from '../../support/part.js';

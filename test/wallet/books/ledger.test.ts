@@ -10,8 +10,12 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ListedTransaction } from '../../../src/api/types.js';
 import { dayWriter } from '../../../src/formats/calendar.js';
 import { sanitize } from '../../../src/terminal/sanitize.js';
-import { accountsBy, type Rule } from '../../../src/wallet/books/accounts.js';
-import { beancountWriter, hledgerWriter } from '../../../src/wallet/books/ledger.js';
+import {
+  accountsBy,
+  type Rule,
+  beancountWriter,
+  hledgerWriter,
+} from '../../../src/wallet/books/programs.js';
 import { booked } from '../../../src/wallet/books/movement.js';
 import type { StatementRow } from '../../../src/formats/statement-row.js';
 import { rowOf } from '../../../src/wallet/books/statement.js';

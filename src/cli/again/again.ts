@@ -8,7 +8,6 @@ import type { CardDetail } from '../../terminal/cards/card.js';
 import { repeatable } from '../../wallet/history/earlier-payments.js';
 import type { Instruction } from '../../wallet/instruction/instruction.js';
 import { instructionOf } from '../../wallet/payout/order.js';
-import { findMethod } from '../../wallet/payout/methods.js';
 import { payeeChoices, readPayees, type KnownPayee } from '../contacts/payees.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
@@ -179,8 +178,7 @@ export async function payAgain(
   context: Context,
 ): Promise<Transaction> {
   const { verb, payout, from, to, name } = instruction;
-  if (payout !== undefined)
-    return runPayoutInstruction(instruction, findMethod(payout.destReq.method), flags, context);
+  if (payout !== undefined) return runPayoutInstruction(instruction, flags, context);
   const about: CardDetail[] =
     verb === 'swap'
       ? [{ label: 'Swap', value: `${from} to ${to}` }]

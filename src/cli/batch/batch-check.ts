@@ -54,7 +54,6 @@ import {
   type SendEnvironment,
   type SendWords,
 } from '../../wallet/instruction/send.js';
-import { payoutInstruction } from '../../wallet/payout/order.js';
 import {
   readDraft,
   answerOptions,
@@ -454,11 +453,10 @@ async function planPayout(
   if (missing.length > 0)
     throw usageIn(missing[0] ?? '', `A payout must also have ${missing.join(', ')}.`);
   inColumn(inAmount, () => checkCurrency(draft));
-  const payout = await completePayout(draft, lookUp).catch((error: unknown) => {
+  const instruction = await completePayout(draft, lookUp, cells['note']).catch((error: unknown) => {
     throw error instanceof Failure ? new CellFailure('institution', error) : error;
   });
-  const instruction = payoutInstruction(payout, cells['note']);
-  return { instruction, isSlow: true, to: payout.acctNum };
+  return { instruction, isSlow: true, to: instruction.to };
 }
 
 const usageIn = (column: string, message: string): Failure =>

@@ -29,12 +29,7 @@ import {
   type Destination,
   type DestinationFlags,
 } from '../payout/payout-draft.js';
-import {
-  completeDestination,
-  recipientRecord,
-  openLookUp,
-  type LookUp,
-} from '../payout/payout-flow.js';
+import { completeRecipient, openLookUp, type LookUp } from '../payout/payout-flow.js';
 import { askRecipient } from '../payout/payout-wizard.js';
 import { text, word } from '../values.js';
 
@@ -96,7 +91,7 @@ export const contactsAdd = defineCommand({
     const lookUp = await openLookUp(context);
     const draft = missing.length === 0 ? start : await askForRest(start, lookUp, context);
     const kept = {
-      ...recipientRecord(await completeDestination(draft, lookUp)),
+      ...(await completeRecipient(draft, lookUp)),
       ...(earlier?.codes && { codes: earlier.codes }),
     };
     await changeContact(config, name, () => kept);

@@ -83,10 +83,10 @@ function recipientOf(body: PayoutDetails): Recipient | undefined {
 }
 
 /** Builds the choices of a menu, each with name, destination, last amount and time. */
-export async function payeeChoices(
-  payees: readonly KnownPayee[],
+export async function payeeChoices<P extends KnownPayee>(
+  payees: readonly P[],
   { now, terminal }: Pick<Context, 'now' | 'terminal'>,
-): Promise<Choice<KnownPayee>[]> {
+): Promise<Choice<P>[]> {
   const { menuLines } = await import('../../terminal/rows/table.js');
   const lines = menuLines(columns(now()), payees, terminal.stderrCanvas);
   return payees.map((payee, i) => ({

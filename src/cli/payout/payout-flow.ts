@@ -1,12 +1,17 @@
 // Runs a payout from the answers to the payment: looks up institutions, shows the quote card and
 // saves the answers.
-import type { Institution, Transaction } from '../../api/types.js';
+import type { Institution, Kyc, Transaction } from '../../api/types.js';
 import { plainLetters } from '../../formats/text.js';
 import { countryName } from '../../formats/country.js';
 import { formatAmount } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import { keepSeenInstitutions } from '../../store/files/document.js';
-import { changeContact, changeProfile, type Recipient } from '../../store/profile/profiles.js';
+import {
+  changeContact,
+  changeProfile,
+  type Party,
+  type Recipient,
+} from '../../store/profile/profiles.js';
 import type { CardDetail } from '../../terminal/cards/card.js';
 import type { Output } from '../../terminal/output.js';
 import {
@@ -16,12 +21,11 @@ import {
   type PayoutMethod,
 } from '../../wallet/payout/methods.js';
 import type { Instruction, PayoutDetails } from '../../wallet/instruction/instruction.js';
-import { payoutInstruction, type Payout } from '../../wallet/payout/order.js';
+import { instructionOf } from '../../wallet/payout/order.js';
 import type { Context } from '../context.js';
 import { runPayment } from '../payment/payment-flow.js';
-import type { Presentation } from '../payment/payment-screen.js';
 import type { PaymentFlags } from '../payment/payment-options.js';
-import { partyOf, type Draft, type Destination as KnownDestination } from './payout-draft.js';
+import { partyOf, type Draft, type Destination } from './payout-draft.js';
 
 export type LookUp = (countryCode: string) => Promise<readonly Institution[]>;
 
@@ -67,12 +71,17 @@ export async function openLookUp(context: Context): Promise<LookUp> {
 }
 
 /**
- * Checks the institution and the currency of a payout. Throws Failure `usage` for answers that the
- * service would refuse.
+ * Returns the instruction of a payout, with its institution checked. Throws Failure `usage` for
+ * answers that the service would refuse.
  */
-export async function completePayout(draft: Draft, lookUp: LookUp): Promise<Payout> {
+export async function completePayout(
+  draft: Draft,
+  lookUp: LookUp,
+  note?: string,
+): Promise<Instruction> {
   const { amount, from = 'BTC', purpose, source, relationship } = draft;
-  const destination = await completeDestination(draft, lookUp);
+  const { method, acctName, acctNum, institutionCode, institutionName, party } =
+    await completeRecipient(draft, lookUp);
   const sender = partyOf(draft, 'sender');
   if (
     !sender ||
@@ -82,8 +91,31 @@ export async function completePayout(draft: Draft, lookUp: LookUp): Promise<Payo
     relationship === undefined
   )
     throw incomplete();
-  checkCurrency({ amount, method: destination.method });
-  return { ...destination, sender, amount, from, sourceOfFunds: { purpose, source, relationship } };
+  checkCurrency(draft);
+  const named = institutionName === undefined ? {} : { institutionName };
+  const details = {
+    sourceReq: { ccy: from, method: 'servicepay', reqDetails: {}, kyc: kycOf(sender) },
+    destReq: {
+      ccy: amount.ccy,
+      method,
+      reqDetails: { acctName, acctNum, institutionCode, ...named },
+      kyc: kycOf(party),
+    },
+    sourceOfFunds: { purpose, source, relationship },
+  };
+  return instructionOf(details, amount, note);
+}
+
+function kycOf({ type, legalFullName, countryCode, contactNumber, address1 }: Party): Kyc {
+  return {
+    type,
+    details: {
+      legalFullName,
+      countryCode,
+      ...(contactNumber !== undefined && { contactNumber }),
+      ...(address1 !== undefined && { address1 }),
+    },
+  };
 }
 
 /** Throws Failure `usage` for an amount that is not in the currency of the payout method. */
@@ -95,25 +127,29 @@ export function checkCurrency({ amount, method }: Pick<Draft, 'amount' | 'method
   );
 }
 
-type Destination = Pick<Payout, 'method' | 'institution' | 'acctNum' | 'acctName' | 'recipient'>;
-
-export async function completeDestination(
-  draft: KnownDestination,
+/** Returns the recipient of a payout as the address book stores it, with the institution checked. */
+export async function completeRecipient(
+  draft: Destination,
   lookUp: LookUp,
-): Promise<Destination> {
+): Promise<Recipient & { readonly acctName: string }> {
   const { method, institution, institutionName, acctNum, acctName } = draft;
-  const recipient = partyOf(draft, 'recipient');
-  if (!method || institution === undefined || acctNum === undefined || !acctName || !recipient)
+  const party = partyOf(draft, 'recipient');
+  if (!method || institution === undefined || acctNum === undefined || !acctName || !party)
     throw incomplete();
-  const { code, name } = findInstitution(institution, method, await lookUp(method.country.code));
+  const { country } = method;
+  const found = findInstitution(institution, method, await lookUp(country.code));
   return {
-    method,
-    institution: { code, name: name ?? institutionName },
+    method: method.code,
+    country: country.code,
+    institutionCode: found.code,
+    institutionName: found.name ?? institutionName,
     acctNum,
     acctName,
-    recipient,
+    party,
   };
 }
+
+const incomplete = (): Error => new Error('The payout lacks a required answer.');
 
 /**
  * Replaces the names of institutions by the names in the service's list, so that an instruction of
@@ -140,43 +176,25 @@ export async function withInstitutions(
   return Promise.all(instructions.map(completed));
 }
 
-const incomplete = (): Error => new Error('The payout lacks a required answer.');
-
-export const recipientRecord = ({
-  method,
-  institution,
-  acctNum,
-  acctName,
-  recipient,
-}: Destination): Recipient => ({
-  method: method.code,
-  country: method.country.code,
-  institutionCode: institution.code,
-  ...(institution.name !== undefined && { institutionName: institution.name }),
-  acctNum,
-  acctName,
-  party: recipient,
-});
-
 /**
- * Runs the payout. Saves its codes as soon as svcpay has submitted the payment. If the run succeeds
+ * Pays a payout. Saves its codes as soon as svcpay has submitted the payment. If the run succeeds
  * without a submission, as with `--quote-only`, saves the codes at the end.
  */
 export async function payAndSave(
-  payout: Payout,
-  { chosen }: Draft,
+  draft: Draft,
   flags: PaymentFlags,
+  lookUp: LookUp,
   context: Context,
   onSubmitted: () => void = () => undefined,
 ): Promise<Transaction> {
+  const instruction = await completePayout(draft, lookUp);
   let saved: Promise<void> | undefined;
   const save = (): void => {
     onSubmitted();
-    saved ??= saveCodes(payout, chosen, context);
+    saved ??= saveCodes(instruction, draft.chosen, context);
   };
   try {
-    const instruction = payoutInstruction(payout);
-    const txn = await runPayoutInstruction(instruction, payout.method, flags, context, save);
+    const txn = await runPayoutInstruction(instruction, flags, context, save);
     // Saves the codes even if this run submitted no payment, for example because an earlier run
     // submitted the payment.
     save();
@@ -187,27 +205,26 @@ export async function payAndSave(
 }
 
 /** Saves the purpose, source and relationship codes in the profile and with the contact. */
-function saveCodes(
-  payout: Payout,
+async function saveCodes(
+  { payout }: Instruction,
   contact: string | undefined,
   { config, settings, out }: Context,
 ): Promise<void> {
-  const codes = payout.sourceOfFunds;
+  const codes = payout?.sourceOfFunds;
+  if (codes === undefined) return;
   const { purpose, source, relationship } = settings.profile.codes ?? {};
   const used = {
     purpose: { ...purpose, last: codes.purpose },
     source: { ...source, last: codes.source },
     relationship: { ...relationship, last: codes.relationship },
   };
-  return trySaving(out, async () => {
-    if (Object.hasOwn(config.read().profiles, settings.profileName)) {
+  await trySaving(out, async () => {
+    if (Object.hasOwn(config.read().profiles, settings.profileName))
       await changeProfile(config, settings.profileName, (before) => ({ ...before, codes: used }));
-    }
     if (contact)
-      await changeContact(config, contact, (before) => ({
-        ...(typeof before === 'object' ? before : recipientRecord(payout)),
-        codes,
-      }));
+      await changeContact(config, contact, (before) =>
+        typeof before === 'object' ? { ...before, codes } : before,
+      );
   });
 }
 
@@ -224,32 +241,27 @@ export async function trySaving(out: Output, save: () => Promise<unknown>): Prom
 /** Runs the payment of a payout. By default, svcpay does not wait for a method that takes days. */
 export async function runPayoutInstruction(
   instruction: Instruction,
-  method: PayoutMethod,
   flags: PaymentFlags,
   context: Context,
   onSubmitted?: () => void,
 ): Promise<Transaction> {
+  const { payout, note } = instruction;
+  const method = payout && methodOf(payout.destReq);
+  if (payout === undefined || method === undefined)
+    throw new Failure('usage', 'unknown payout method.', { money: 'Not sent' });
   const wait =
     flags.wait ?? (method.takesDays && flags.waitTimeout === undefined ? false : undefined);
+  const { name } = payeeOf(payout);
   return runPayment(
     instruction,
     { ...flags, wait },
-    { ...presentation(instruction, method, flags.note), onSubmitted },
+    {
+      about: about(payout, method, flags.note ?? note),
+      ended: (gets) => `${name} gets ${formatAmount(gets)}`,
+      onSubmitted,
+    },
     context,
   );
-}
-
-function presentation(
-  { payout, note }: Instruction,
-  method: PayoutMethod,
-  given: string | undefined,
-): Presentation {
-  if (payout === undefined) throw new Error('The instruction of a payout lacks its details.');
-  const { name } = payeeOf(payout);
-  return {
-    about: about(payout, method, given ?? note),
-    ended: (gets) => `${name} gets ${formatAmount(gets)}`,
-  };
 }
 
 function about(

@@ -4,7 +4,6 @@ import { demandAnswers, paidView } from '../payment/payment-flow.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import type { Instruction } from '../../wallet/instruction/instruction.js';
 import { journalFirst, named } from '../../wallet/payment/pay.js';
-import { findInstitution, payeeOf } from '../../wallet/payout/methods.js';
 import { readPayoutFile } from '../../wallet/payout/from-file.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
@@ -16,7 +15,6 @@ import {
   payoutChanges,
   readDraft,
   type Draft,
-  answerOptions,
   givenFlags,
   missingFlags,
   payoutOptions,
@@ -25,11 +23,10 @@ import {
   partyOf,
 } from './payout-draft.js';
 import {
-  completePayout,
   payAndSave,
   runPayoutInstruction,
-  completeDestination,
-  recipientRecord,
+  completeRecipient,
+  withInstitutions,
   trySaving,
   openLookUp,
   type LookUp,
@@ -92,7 +89,7 @@ async function runPayouts(flags: PayoutFlags, context: Context): Promise<Transac
   const missing = missingFlags(given);
   demandAnswers(missing, flags, context);
   const lookUp = await openLookUp(context);
-  if (missing.length === 0) return payNow(given, flags, lookUp, context);
+  if (missing.length === 0) return payAndSave(given, flags, lookUp, context);
   const worth = readWorth(context);
   const continued = await askToContinue(flags, context);
   const start = continued ?? given;
@@ -103,18 +100,13 @@ async function runPayouts(flags: PayoutFlags, context: Context): Promise<Transac
   );
   const payees = (await readPayees(context)).flatMap((each) => {
     const { chosen, contact } = each.value;
-    return typeof contact === 'string' ? [] : [{ ...each, payee: { chosen, kept: contact } }];
+    return typeof contact === 'string' ? [] : [{ ...each, chosen, kept: contact }];
   });
-  const choices = await payeeChoices(payees, context);
   const wizard = {
     ownCountry: ownCountry(payees[0]?.last, context),
     pose: ask.pose,
     institutions: lookUp,
-    known: payees.map(({ payee }, i) => ({
-      ...choices[i],
-      name: choices[i]?.name ?? '',
-      value: payee,
-    })),
+    known: await payeeChoices(payees, context),
     codes: settings.profile.codes ?? {},
     takesAnyCode: settings.embedded,
     wallets: () => wallets,
@@ -127,7 +119,7 @@ async function runPayouts(flags: PayoutFlags, context: Context): Promise<Transac
     ask: (draft: Draft, before?: Draft) => askPayout(draft, wizard, before),
     run: (draft: Draft) => {
       left = draft;
-      return payNow(draft, flags, lookUp, context, () => (left = undefined));
+      return payAndSave(draft, flags, lookUp, context, () => (left = undefined));
     },
     changes: payoutChanges,
   };
@@ -146,16 +138,6 @@ function ownCountry(last: Instruction | undefined, { env }: Context): string | u
   return sender?.countryCode ?? /^[a-z]{2,3}_([A-Z]{2})\b/.exec(locale)?.[1];
 }
 
-async function payNow(
-  draft: Draft,
-  flags: PayoutFlags,
-  lookUp: LookUp,
-  context: Context,
-  onSubmitted?: () => void,
-): Promise<Transaction> {
-  return payAndSave(await completePayout(draft, lookUp), draft, flags, context, onSubmitted);
-}
-
 async function payFromFile(
   file: string,
   flags: PayoutFlags,
@@ -163,27 +145,20 @@ async function payFromFile(
 ): Promise<Transaction> {
   const others = [
     ...(flags.recipient === undefined ? [] : ['NAME']),
-    ...givenFlags(flags, answerOptions),
+    ...givenFlags(flags),
+    ...(flags.from === undefined ? [] : ['--from']),
   ];
-  if (flags.from !== undefined) others.push('--from');
   if (others.length > 0)
     throw new Failure(
       'usage',
       `--from-file already contains every answer. Remove ${others.join(', ')}.`,
     );
-  const { instruction, method, ref } = readPayoutFile(
-    await readGivenText(file, context),
-    context.settings.maker,
-  );
+  const text = await readGivenText(file, context);
+  const { instruction, ref } = readPayoutFile(text, context.settings.maker);
   const merged = { ...flags, ref: chooseRef(flags.ref, ref) };
   demandAnswers([], flags, context);
-  const lookUp = await openLookUp(context);
-  const { payout } = instruction;
-  if (payout !== undefined) {
-    const { institutionCode } = payeeOf(payout);
-    findInstitution(institutionCode, method, await lookUp(method.country.code));
-  }
-  return runPayoutInstruction(instruction, method, merged, context);
+  await withInstitutions([instruction], context);
+  return runPayoutInstruction(instruction, merged, context);
 }
 
 function chooseRef(flag: string | undefined, inFile: string | undefined): string | undefined {
@@ -200,7 +175,7 @@ function chooseRef(flag: string | undefined, inFile: string | undefined): string
 async function askToContinue(flags: PayoutFlags, context: Context): Promise<Draft | undefined> {
   const { ask, config, settings } = context;
   const { leftPayout, contacts } = config.read();
-  const isNamed = flags.recipient !== undefined || givenFlags(flags, answerOptions).length > 0;
+  const isNamed = flags.recipient !== undefined || givenFlags(flags).length > 0;
   if (leftPayout === undefined || leftPayout.baseUrl !== settings.baseUrl || isNamed)
     return undefined;
   const read = async (): Promise<Draft> =>
@@ -250,7 +225,7 @@ function keepIn(context: Context, lookUp: LookUp) {
       ),
     recipient: (name: string, draft: Draft) =>
       trySaving(out, async () => {
-        const contact = recipientRecord(await completeDestination(draft, lookUp));
+        const contact = await completeRecipient(draft, lookUp);
         await changeContact(config, name, () => contact);
         const again = commandLine({ command: 'send', argument: name }, globals);
         out.say(`  Saved in your contacts: ${again}`);

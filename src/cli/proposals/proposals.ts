@@ -33,7 +33,6 @@ import { mayHaveMoved, mayHavePaid, type Payment } from '../../store/journal/pay
 import { unfinished, journalFirst } from '../../wallet/payment/pay.js';
 import type { Instruction } from '../../wallet/instruction/instruction.js';
 import { readSendNow } from '../../wallet/instruction/send.js';
-import { methodOf } from '../../wallet/payout/methods.js';
 import {
   checkRows,
   refuseProblems,
@@ -96,12 +95,8 @@ async function payRow(
       return runPayment(row, flags, { about: aboutSwap(row), ...swapPresentation }, context);
     case 'send':
       return paySend(readSendNow(sendWords(row), environmentOf(context)), flags, context);
-    case 'payout': {
-      const method = row.payout && methodOf(row.payout.destReq);
-      if (method === undefined)
-        throw new Failure('usage', 'unknown payout method.', { money: 'Not sent' });
-      return runPayoutInstruction(row, method, flags, context);
-    }
+    case 'payout':
+      return runPayoutInstruction(row, flags, context);
   }
 }
 

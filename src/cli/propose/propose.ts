@@ -10,7 +10,6 @@ import { sentenceView } from '../../terminal/cards/card.js';
 import { type Instruction, readSwap } from '../../wallet/instruction/instruction.js';
 import { readSendNow } from '../../wallet/instruction/send.js';
 import { readPayoutFile } from '../../wallet/payout/from-file.js';
-import { payoutInstruction } from '../../wallet/payout/order.js';
 import {
   largestFile,
   readProposal,
@@ -121,8 +120,7 @@ export const proposePayout = defineCommand({
     const missing = missingFlags(draft);
     if (missing.length > 0) context.ask.demand(missing);
     // Offline, svcpay cannot check the institution. The owner's svcpay checks it.
-    const payout = await completePayout(draft, async () => []);
-    return propose([payoutInstruction(payout)], flags, context);
+    return propose([await completePayout(draft, async () => [])], flags, context);
   },
   view: record(proposedView),
 });

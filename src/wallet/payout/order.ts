@@ -1,51 +1,13 @@
 // Builds the instruction and the order of a fiat payout: both parties, the account, and the codes
 // for the purpose, the source of the funds and the relationship (specification: endpoint 6, rule
 // 7).
-import type { Kyc, SourceOfFunds } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { fixed, type Money } from '../../formats/amount.js';
 import { parseMobile } from '../../formats/country.js';
-import type { Party } from '../../store/profile/profiles.js';
-import { type PayoutInstitution, bankKey, payeeOf, type PayoutMethod } from './methods.js';
+import { bankKey, payeeOf, type PayoutMethod } from './methods.js';
 import type { Instruction, PayoutDetails } from '../instruction/instruction.js';
 import type { Order } from '../order/orders.js';
 import { clip } from '../../formats/text.js';
-
-/** The data from which svcpay builds the order of a payout. */
-export interface Payout {
-  readonly method: PayoutMethod;
-  readonly institution: PayoutInstitution;
-  readonly acctNum: string;
-  readonly acctName: string;
-  readonly recipient: Party;
-  readonly sender: Party;
-  readonly sourceOfFunds: SourceOfFunds;
-  /** The amount that the recipient gets, in the currency of the method. */
-  readonly amount: Money;
-  /** The currency of the wallet that pays. */
-  readonly from: string;
-}
-
-/** The instruction of a payout. */
-export const payoutInstruction = (payout: Payout, note?: string): Instruction => {
-  const { method, institution, acctNum, acctName, amount, from, sourceOfFunds } = payout;
-  const details: PayoutDetails = {
-    sourceReq: { ccy: from, method: 'servicepay', reqDetails: {}, kyc: kycOf(payout.sender) },
-    destReq: {
-      ccy: amount.ccy,
-      method: method.code,
-      reqDetails: {
-        acctName,
-        acctNum,
-        institutionCode: institution.code,
-        ...(institution.name !== undefined && { institutionName: institution.name }),
-      },
-      kyc: kycOf(payout.recipient),
-    },
-    sourceOfFunds,
-  };
-  return instructionOf(details, amount, note);
-};
 
 /** The instruction of a payout with the details of a create request. */
 export function instructionOf(
@@ -91,18 +53,6 @@ export function payoutOrder({ payout, keys }: Instruction, amount: Money): Order
 export function payoutDestination(destReq: Parameters<typeof bankKey>[0]): string {
   const { institutionCode, account } = payeeOf({ destReq });
   return `${destReq.method}:${institutionCode}:${account}`;
-}
-
-function kycOf({ type, legalFullName, countryCode, contactNumber, address1 }: Party): Kyc {
-  return {
-    type,
-    details: {
-      legalFullName,
-      countryCode,
-      ...(contactNumber !== undefined && { contactNumber }),
-      ...(address1 !== undefined && { address1 }),
-    },
-  };
 }
 
 /**

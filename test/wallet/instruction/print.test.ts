@@ -17,7 +17,6 @@ import {
 } from '../../../src/wallet/instruction/instruction.js';
 import { commandOf } from '../../../src/wallet/instruction/words.js';
 import { readSendNow, type SendWords } from '../../../src/wallet/instruction/send.js';
-import { payoutInstruction } from '../../../src/wallet/payout/order.js';
 
 const now = 1_900_000_000_000;
 const around = { network: 'testnet', now } as const;
@@ -87,7 +86,7 @@ const payoutOf = async (raw: Record<string, string | undefined>): Promise<Instru
     {},
     undefined,
   );
-  return payoutInstruction(await completePayout(draft, async () => []));
+  return completePayout(draft, async () => []);
 };
 
 const wholePayout = {

@@ -1,6 +1,5 @@
 // Writes the manual page for `man svcpay`.
-import { exitCodeRows, topics } from '../src/cli/help/topics.js';
-import type { Flag, Page, Slot } from '../src/cli/help/help.js';
+import { exitCodeRows, topics, type Flag, type Page, type Slot } from '../src/cli/help/help.js';
 
 export function manualPage(pages: readonly Page[]): string {
   const [root] = pages;

@@ -1,6 +1,5 @@
 // Writes SKILL.md, which explains the commands to agents.
-import type { Page } from '../src/cli/help/help.js';
-import { exitCodeRows } from '../src/cli/help/topics.js';
+import { type Page, exitCodeRows } from '../src/cli/help/help.js';
 
 const head = `---
 name: svcpay

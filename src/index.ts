@@ -2,14 +2,14 @@
 // money and destinations.
 export { CancelNotOffered, NoAnswer, ServiceError } from './api/errors.js';
 export type { ServiceErrorDetails } from './api/errors.js';
-export { NetworkError } from './api/transport.js';
+export { NetworkError } from './api/errors.js';
 export type {
   HttpRequest,
   HttpResponse,
   NetworkErrorDetails,
   Timing,
   Transport,
-} from './api/transport.js';
+} from './api/errors.js';
 export type {
   Account,
   AccountOptions,

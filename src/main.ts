@@ -10,7 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import packageJson from '../package.json' with { type: 'json' };
-import { readCommandLine } from './cli/command-line.js';
+import { readCommandLine } from './cli/program.js';
 import type { Process } from './cli/process.js';
 import { runCommandLine, showLost, showUnexpected } from './cli/run.js';
 import { timerMs } from './formats/calendar.js';

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Branch } from '../src/cli/define.js';
+import type { Branch } from '../src/cli/tree.js';
 import { tree } from '../src/cli/table.js';
 
 const source = resolve(import.meta.dirname, '../src');

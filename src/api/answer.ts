@@ -1,12 +1,11 @@
-// Reads every response, even if the response is not JSON or has an unspecified form. Derives the
-// failure that an error response means, and the wait that the response requests.
+// Defines a request and its possible effects. Reads every response, even if the response is not
+// JSON or has an unspecified form, and derives the failure and the wait that the response means.
 import { Failure, type FailureDetails, type FailureKind } from '../formats/failure.js';
 import { clip, isFields, jsonIn, type Fields } from '../formats/text.js';
-import { NoAnswer, ServiceError, type Effect } from './errors.js';
-import type { LogFacts } from './options.js';
-import { decimal, instant, Misread, text, within } from './reading/readers.js';
+import { NoAnswer, ServiceError, type Effect, type HttpResponse } from './errors.js';
+import type { LogFacts } from './types.js';
+import { decimal, instant, Misread, text, within } from './reading.js';
 import { hidden, withoutTokens } from './redact.js';
-import type { HttpResponse } from './transport.js';
 
 /** A response, its parsed body, and the JSON value of the body, if there is one. */
 export interface Answer {
@@ -16,7 +15,7 @@ export interface Answer {
 }
 
 /** The properties of a request that decide how the client reads its response. */
-export interface Expectation {
+interface Expectation {
   effect: Effect;
   txnId?: string | undefined;
   /** Whether an empty body counts as a successful response. */
@@ -367,4 +366,52 @@ export function resetMs(headers: HttpResponse['headers'], now: number): number |
     return Math.ceil(seconds * 1000);
   const at = instant.read(header) ?? Date.parse(header);
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}
+
+/** The time limit and the number of retries of a call. */
+export interface CallLimits {
+  readonly timeoutMs?: number | undefined;
+  readonly retries?: number | undefined;
+}
+
+/** A request, whose path begins with `/` and contains only encoded ids. */
+export interface Call extends Expectation {
+  readonly method: string;
+  readonly path: string;
+  readonly query?: readonly [string, string][] | undefined;
+  /** JSON text. */
+  readonly body?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The time left for the exchange, in ms. */
+  readonly timeoutMs?: number | undefined;
+  /** The limits of this call, which replace the client's limits. */
+  readonly limits?: CallLimits | undefined;
+  /**
+   * The results after which the client repeats a read. By default, the client repeats a read after
+   * a temporary failure and after an unreadable response.
+   */
+  readonly repeatAfter?: 'nothing' | 'failures' | undefined;
+}
+
+export type Send = (call: Call) => Promise<Answer>;
+
+export type Step = (next: Send) => Send;
+
+const id = '[A-Za-z0-9._~-]+';
+const confirmation = new RegExp(`^PUT /api/v2/transaction/(${id})/confirm$`);
+const settings = new RegExp(
+  '^(?:POST /api/v2/(?:webhook|authentication/token-signature)|(?:PUT|DELETE) ' +
+    `/api/v2/webhook/${id}|PUT /api/v2/transaction/${id}/cancel)$`,
+);
+
+/**
+ * Determines the possible effect of a request, such as `read` or `payment`. An unspecified path, or
+ * a different spelling of a path, counts as a payment, because it could move money.
+ */
+export function effectOf(method: string, path: string): Expectation {
+  if (method === 'GET' || method === 'HEAD') return { effect: 'read' };
+  const route = `${method} ${path.replace(/[?#].*$/s, '').replace(/\/$/, '')}`;
+  if (route === 'POST /api/v2/transaction') return { effect: 'quote' };
+  if (settings.test(route)) return { effect: 'setting' };
+  return { effect: 'payment', txnId: confirmation.exec(route)?.[1] };
 }

@@ -1,22 +1,20 @@
 // The client of the service: one method per endpoint from the specification.
 import * as v from 'valibot';
 import { checkCount, Failure } from '../formats/failure.js';
-import { checkOptions, option } from './check-options.js';
+import { checkOptions, option, parseBaseUrl } from './check-options.js';
 import { isPathSegment } from '../formats/text.js';
-import { requestIdOf, unknownOutcome } from './answer.js';
-import { parseBaseUrl } from './base-url.js';
-import { effectOf, type Call } from './request/call.js';
-import { CancelNotOffered, ServiceError } from './errors.js';
+import { requestIdOf, unknownOutcome, effectOf, type Call } from './answer.js';
+import { CancelNotOffered, ServiceError, type HttpResponse } from './errors.js';
 import { wireJson, methodsToWireNames, toWireNames } from './wire.js';
-import type { ClientOptions } from './options.js';
-import * as read from './reading/objects.js';
-import type { AnswerReader } from './reading/readers.js';
+import type { ClientOptions } from './types.js';
+import * as read from './reading.js';
 import {
+  type AnswerReader,
   readTransaction,
   readTransactionIfThere,
   readTransactionPage,
-} from './reading/transaction.js';
-import { createService, type CallTerms, type Service } from './request/service.js';
+} from './reading.js';
+import { createService, type CallTerms, type Service } from './service.js';
 import {
   eachPage,
   eachRow,
@@ -26,7 +24,6 @@ import {
   type ListSource,
   type Page,
 } from './pages.js';
-import type { HttpResponse } from './transport.js';
 import type * as types from './types.js';
 import { arrayParameter, cancelPath, ratesPath } from './unspecified.js';
 

@@ -1,7 +1,7 @@
 // Removes secrets from responses before messages quote them, because a service or gateway may echo
 // a secret.
 import { escapeHtml, isFields, jsonIn } from '../formats/text.js';
-import type { HttpRequest, HttpResponse } from './transport.js';
+import type { HttpRequest, HttpResponse } from './errors.js';
 
 const redacted = '[redacted]';
 /** Matches every JSON Web Token, even if the token is no longer in use. */

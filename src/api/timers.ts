@@ -1,8 +1,9 @@
 // The timers of Node, taken when the module loads, so that the fake timers of a test runner do not
-// stop requests and pauses.
+// stop requests and pauses. Also ends a wait when its signal fires.
 import * as timers from 'node:timers';
 import { setTimeout as promised } from 'node:timers/promises';
 import { timerMs } from '../formats/calendar.js';
+import { Failure } from '../formats/failure.js';
 
 export const { setImmediate, setTimeout, clearTimeout } = timers;
 const { setInterval, clearInterval } = timers;
@@ -22,4 +23,34 @@ export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmedia
 export function every(ms: number, action: () => void): () => void {
   const timer = setInterval(action, ms);
   return () => clearInterval(timer);
+}
+
+/**
+ * Returns the failure of an aborted request: the signal's reason if the reason is a Failure,
+ * otherwise Failure `interrupted`.
+ */
+export const interrupted = (signal: AbortSignal | undefined): Failure =>
+  signal?.reason instanceof Failure ? signal.reason : new Failure('interrupted', 'Interrupted.');
+
+export function throwIfInterrupted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw interrupted(signal);
+}
+
+/**
+ * Resolves with the result of `work`. When the signal fires, rejects with the failure that
+ * {@link interrupted} returns, while `work` continues in the background.
+ */
+export async function unlessInterrupted<T>(
+  work: () => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  throwIfInterrupted(signal);
+  if (signal === undefined) return work();
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(interrupted(signal));
+    signal.addEventListener('abort', stop, { once: true });
+    work()
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', stop));
+  });
 }

@@ -1,24 +1,26 @@
 // Opens the context of a command: terminal, service and journal. svcpay opens the expensive parts
 // on first use.
 import { fieldFromWireName } from '../api/wire.js';
-import { takesAnyCertificate } from '../api/network/connections.js';
-import { networkTransport, type OpeningTransport } from '../api/network/network.js';
+import { takesAnyCertificate, networkTransport, type OpeningTransport } from '../api/network.js';
 import { Failure } from '../formats/failure.js';
 import { messageOf } from '../formats/text.js';
-import type { Document } from '../store/files/document.js';
-import { findHome, type Home } from '../store/files/home.js';
+import { findHome } from '../store/files/home.js';
 import { actorOf, ownerOf } from '../store/journal/steps.js';
-import { openConfig, type Config } from '../store/profile/profiles.js';
-import { openSecrets, systemKeyring, type SecretStore } from '../store/profile/secrets.js';
-import { resolveSettings, type SettingFlags, type Settings } from '../store/profile/settings.js';
+import { openConfig } from '../store/profile/profiles.js';
+import {
+  openSecrets,
+  systemKeyring,
+  resolveSettings,
+  type SettingFlags,
+} from '../store/profile/settings.js';
 import { createAsk, type Ask } from '../terminal/ask/ask.js';
-import { createLive, type Live } from '../terminal/live.js';
+import { createLive } from '../terminal/live.js';
 import { createOutput, type Output } from '../terminal/output.js';
-import { openTerminal, type Input, type Terminal } from '../terminal/terminal.js';
-import type { Globals } from './globals.js';
+import { openTerminal, type Input } from '../terminal/terminal.js';
+import type { Globals } from './values.js';
 import type { Process } from './process.js';
-import { openService, type Service } from './service.js';
-import { lazily, openStores, type Stores } from './stores.js';
+import { openService, type Service, type ServiceDeps } from './service.js';
+import { lazily, openStores, type Foundation } from './stores.js';
 
 /**
  * Runs another command line in this process, with changed variables, streams or signal. Resolves
@@ -39,24 +41,8 @@ export interface Line {
   readonly early?: OpeningTransport | undefined;
 }
 
-export interface Context extends Process, Line, Stores, Service {
-  readonly globals: Globals;
-  readonly terminal: Terminal;
-  readonly out: Output;
+export interface Context extends ServiceDeps, Service, Line {
   readonly ask: Ask;
-  readonly live: Live;
-  readonly home: Home;
-  readonly config: Document<Config>;
-  readonly secrets: SecretStore;
-  /**
-   * The settings, combined from flags, environment and profile. Throws Failure `usage` for an
-   * invalid setting.
-   */
-  readonly settings: Settings;
-  /** The name of this process in the journal. */
-  readonly owner: string;
-  /** Registers a function that runs when the command ends. */
-  onClose(close: () => void | Promise<void>): void;
   close(): Promise<void>;
 }
 
@@ -86,81 +72,47 @@ export function connectEarly(
 export function openContext(proc: Process, globals: Globals, line: Line): Context {
   const { env } = proc;
   const closers: (() => void | Promise<void>)[] = [];
-  const onClose = (close: () => void | Promise<void>): void => void closers.push(close);
-  const owner = lazily(() => proc.owner ?? ownerOf(proc.pid, proc.newId()));
-  const home = lazily(() => findHome(env));
-  const config = lazily(() => openConfig(home().config));
-  const secrets = lazily(() => openSecrets(home(), systemKeyring(env)));
-  const settings = lazily(() => {
-    if (globals.sandbox && globals.baseUrl !== undefined) throw sandboxElsewhere();
-    return resolveSettings(globals, env, config().read(), line.createsProfile);
+  const onClose: Context['onClose'] = (close) => void closers.push(close);
+  const parts = { ...proc, ...line, globals, early: line.early, onClose };
+  const base: Foundation & typeof parts = withLazy(parts, {
+    owner: () => proc.owner ?? ownerOf(proc.pid, proc.newId()),
+    home: () => findHome(env),
+    config: () => openConfig(base.home.config),
+    secrets: () => openSecrets(base.home, systemKeyring(env)),
+    settings() {
+      if (globals.sandbox && globals.baseUrl !== undefined) throw sandboxElsewhere();
+      return resolveSettings(globals, env, base.config.read(), line.createsProfile);
+    },
+    actor() {
+      const { profileName: profile, embedded, baseUrl, budget } = base.settings;
+      const sandbox = embedded || baseUrl?.startsWith('http:') === true;
+      const { door } = line;
+      return actorOf({ door, version: proc.version, profile, budget, sandbox }, proc.pid);
+    },
   });
-  const screen = openScreen(proc, globals, line, settings);
-  const stores = openStores({
-    home,
-    config,
-    settings,
-    secrets,
-    env,
-    now: proc.now,
-    elapsed: proc.elapsed,
-    sleep: proc.sleep,
-    owner,
-    actor: () => {
-      const { profileName, embedded, baseUrl, budget } = settings();
-      const isSandbox = embedded || baseUrl?.startsWith('http:') === true;
-      const given = { door: line.door, version: proc.version, profile: profileName, budget };
-      return actorOf({ ...given, sandbox: isSandbox }, proc.pid);
-    },
-    onClose,
+  const screen = openScreen(proc, globals, line, base);
+  const asking = withLazy(base, {
+    ask: () =>
+      createAsk(screen.terminal, {
+        yes: globals.yes,
+        signal: proc.signal,
+        around: screen.live.silent,
+        onKey: () => line.early?.open(base.settings.baseUrl ?? '', 1),
+      }),
   });
-  const ask = lazily(() =>
-    createAsk(screen.terminal, {
-      yes: globals.yes,
-      signal: proc.signal,
-      around: screen.live.silent,
-      onKey: () => line.early?.open(settings().baseUrl ?? '', 1),
-    }),
-  );
-  const service = openService({
-    proc,
-    globals,
-    early: line.early,
-    home,
-    settings,
-    secrets,
-    screen,
-    stores,
-    onClose,
-  });
-  return {
-    ...proc,
-    ...line,
-    globals,
-    ...screen,
-    get ask() {
-      return ask();
-    },
-    get home() {
-      return home();
-    },
-    get config() {
-      return config();
-    },
-    get secrets() {
-      return secrets();
-    },
-    get settings() {
-      return settings();
-    },
-    get owner() {
-      return owner();
-    },
-    ...service,
-    ...stores,
-    onClose,
-    close: () => closeAll(closers, screen.out),
-  };
+  const ready = Object.assign(asking, screen, openStores(base));
+  return Object.assign(ready, openService(ready), { close: () => closeAll(closers, screen.out) });
+}
+
+/** Adds properties to an object, each of which is computed at its first use. */
+function withLazy<T extends object, L extends object>(
+  to: T,
+  made: { readonly [Name in keyof L]: () => L[Name] },
+): T & L {
+  for (const [name, make] of Object.entries<() => unknown>(made))
+    Object.defineProperty(to, name, { get: lazily(make), configurable: true, enumerable: true });
+  // The compiler does not see the properties that defineProperty adds.
+  return to as T & L;
 }
 
 /**
@@ -184,29 +136,21 @@ function openScreen(
   proc: Process,
   globals: Globals,
   line: Line,
-  settings: () => Settings,
+  base: Pick<Foundation, 'settings'>,
 ): Pick<Context, 'terminal' | 'out' | 'live'> {
+  const isServed = proc.isServed === true;
   const terminal = openTerminal({
     ...proc,
     stdin: keyboardOf(proc, line),
-    explorerOf: () => settings().profile.explorer,
+    explorerOf: () => base.settings.profile.explorer,
     flags: { noColor: !globals.color, noInput: !globals.input, json: globals.json },
   });
-  const fields = globals.fields?.map((field) => fieldFromWireName(field, settings().maker));
+  const fields = globals.fields?.map((field) => fieldFromWireName(field, base.settings.maker));
+  const { output: format } = globals;
   return {
     terminal,
-    out: createOutput(terminal, {
-      ...globals,
-      fields,
-      format: globals.output,
-      hasShell: proc.isServed !== true,
-    }),
-    live: createLive(terminal, {
-      quiet: globals.quiet || proc.isServed === true,
-      now: proc.now,
-      every: proc.every,
-      signal: proc.signal,
-    }),
+    out: createOutput(terminal, { ...globals, fields, format, hasShell: !isServed }),
+    live: createLive(terminal, { ...proc, quiet: globals.quiet || isServed }),
   };
 }
 

@@ -1,15 +1,17 @@
 // Defines commands. A command is a typed function with its declared inputs and the view of its
 // result. Parsing, help, completion, the manual, the schema and the agent's tools derive from the
-// declaration. Also defines the place of a command in the tree.
-import { Failure } from '../formats/failure.js';
+// declaration.
+import type { Failure } from '../formats/failure.js';
 import type { Context } from './context.js';
-import type { View } from './show.js';
 import { readAll, type RawValues, type Values, type ValuesOf } from './values.js';
+import type { Output } from '../terminal/output.js';
+import { namesOf } from '../terminal/rows/list.js';
+import type { ListView, RecordView, Rows, RowView } from '../terminal/rows/view.js';
 
 /** The parts of the context that a command asks for, such as `Deps<'client' | 'home'>`. */
 export type Deps<K extends keyof Context> = Pick<Context, K>;
 
-export interface CommandDefinition<
+interface CommandDefinition<
   A extends Values,
   O extends Values,
   R,
@@ -98,7 +100,7 @@ export interface Command extends Pick<
 }
 
 /** A command with the typed function that a program or a test calls. */
-export interface TypedCommand<I, R, D> extends Command {
+interface TypedCommand<I, R, D> extends Command {
   readonly run: (inputs: I, deps: D) => Promise<R>;
 }
 
@@ -149,40 +151,99 @@ export function defineCommand<
   };
 }
 
-/** A command name in the command tree, and the function that loads the command's code. */
-export interface Branch {
-  readonly name: string;
-  readonly summary: string;
-  readonly aliases?: readonly string[];
-  /** The heading in help under which the command is listed. */
-  readonly section?: string;
+/** The view of a command with the result `R`, drawn by the view `V` of the terminal. */
+export interface View<R, V = unknown> {
+  /** The names that `--fields` accepts. */
+  readonly fields: readonly string[];
+  /** For a result with rows: the names of the own fields of a row. */
+  readonly rowFields?: readonly string[] | undefined;
   /**
-   * Whether the command moves money, so that its failures begin with the state of the money.
-   * `depends` means that the arguments and options decide whether money moves.
+   * Returns the data that programs and agents get.
+   * @param fields the fields of each row, by default all fields
    */
-  readonly money?: true | 'depends';
-  /**
-   * Whether the command refuses a subaccount in `--account`, because the service runs the command's
-   * requests only for the account of the API key.
-   */
-  readonly ownAccount?: boolean;
-  /** Whether only the owner may run the command, so that a run that charges a budget may not. */
-  readonly ownerOnly?: boolean;
-  /** The number of connections to open while the command's code loads. */
-  readonly connections?: number;
-  readonly load?: (() => Promise<Command>) | undefined;
-  readonly branches?: readonly Branch[];
+  readonly dataOf: (result: R, fields?: readonly string[]) => unknown;
+  /** @param parts the parts of the view that differ between runs */
+  readonly print: (result: R, parts: Partial<V>, context: Context) => Promise<void>;
 }
 
-export const isNamed = ({ name, aliases = [] }: Branch, word: string): boolean =>
-  name === word || aliases.includes(word);
+/** A view of the terminal, or a function that returns the view for the current time. */
+type AtTime<V> = V | ((now: number) => V);
 
-/** Refuses a run that charges a budget what only the owner of the wallet may do. */
-export function demandOwner({ settings: { budget } }: Deps<'settings'>): void {
-  if (budget === undefined) return;
-  throw new Failure(
-    'usage',
-    `Only the owner may do this, and this run belongs to the budget ${budget}.`,
-    { hint: 'The owner runs svcpay without --budget and without SVCPAY_BUDGET.' },
+/**
+ * Prints the rows of a result as a table, or row by row for machines.
+ * @param rowsOf returns the rows of a result that contains more than the rows
+ */
+export function list<T extends object>(
+  view: AtTime<ListView<T>>,
+): View<Rows<T> | string, ListView<T>>;
+export function list<T extends object, R>(
+  view: AtTime<ListView<T>>,
+  rowsOf: (result: R) => Rows<T> | string,
+): View<R, ListView<T>>;
+export function list<T extends object>(
+  view: AtTime<ListView<T>>,
+  rowsOf: (result: Rows<T> | string) => Rows<T> | string = (rows) => rows,
+): View<Rows<T> | string, ListView<T>> {
+  return printed<T, ListView<T>, Rows<T>, Rows<T> | string>(view, rowsOf, (out, rows, whole) =>
+    out.list(rows, whole),
   );
+}
+
+/**
+ * Prints a result that is a single object.
+ * @param dataOf returns the object of a result that contains more than the object
+ */
+export function record<T extends object>(
+  view: AtTime<RecordView<T>>,
+): View<T | string, RecordView<T>>;
+export function record<T extends object, R>(
+  view: AtTime<RecordView<T>>,
+  dataOf: (result: R) => T | string,
+): View<R, RecordView<T>>;
+export function record<T extends object>(
+  view: AtTime<RecordView<T>>,
+  dataOf: (result: T | string) => T | string = (data) => data,
+): View<T | string, RecordView<T>> {
+  return printed<T, RecordView<T>, T, T | string>(view, dataOf, (out, data, whole) =>
+    out.record(data, whole),
+  );
+}
+
+/** Prints a result that is a text. */
+export const text: View<string> = {
+  fields: [],
+  dataOf: (result) => result,
+  print: async (result, _parts, { out }) => out.text(result),
+};
+
+/** Prints a result that is a long text in pieces, at the pace of the reader. */
+export const pieces: View<AsyncIterable<string>> = {
+  fields: [],
+  dataOf: (result) => result,
+  print: (result, _parts, { out }) => out.pour(result),
+};
+
+/** Prints a result only for programs, because a remark has already informed people. */
+export const done: View<object> = {
+  fields: [],
+  dataOf: (result) => result,
+  print: async (result, _parts, { out }) => out.did(result),
+};
+
+function printed<T extends object, V extends RowView<T>, D, R>(
+  view: AtTime<V>,
+  dataOf: (result: R) => D | string,
+  print: (out: Output, data: D, view: V) => Promise<void>,
+): View<R, V> {
+  const at = (now: number): V => ('columns' in view ? view : view(now));
+  return {
+    fields: namesOf(undefined, at(0)),
+    ...('empty' in at(0) && { rowFields: at(0).fields ?? namesOf(undefined, at(0)) }),
+    dataOf,
+    async print(result, parts, { out, present }) {
+      const data = dataOf(result);
+      if (typeof data === 'string') return out.text(data);
+      await print(out, data, { ...at(present()), ...parts });
+    },
+  };
 }

@@ -1,14 +1,14 @@
-// Builds a commander program from the command tree: finds the chosen command, loads only that
-// command's code, parses the words and runs the command.
+// Reads a command line: finds the chosen command in the command tree, loads only that command's
+// code, parses the words with commander and runs the command.
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import { Failure } from '../formats/failure.js';
-import { withRestApart, type CommandLine } from './command-line.js';
 import type { Context } from './context.js';
 import type { Page } from './process.js';
-import { demandOwner, type Branch, type Command } from './define.js';
-import { globalOptions, type Globals } from './globals.js';
-import { firstExamples } from './table.js';
+import type { Command } from './define.js';
+import { demandOwner, type Branch, isNamed, isNearMiss, unknownCommand } from './tree.js';
 import {
+  globalOptions,
+  type Globals,
   choice,
   flagName,
   negatedFlag,
@@ -16,9 +16,12 @@ import {
   takesWord,
   type RawValues,
   type Value,
+  type Values,
 } from './values.js';
+import { firstExamples, tree as commands } from './table.js';
+import { parseArgs } from 'node:util';
 
-export interface ProgramOptions {
+interface ProgramOptions {
   readonly line: CommandLine;
   readonly version: string;
   /** Prints help that the person requested. */
@@ -35,7 +38,7 @@ export interface ProgramOptions {
 export async function runProgram(options: ProgramOptions): Promise<void> {
   const { line } = options;
   const { path, tree } = line;
-  await refuseUnknown(line);
+  refuseUnknown(line);
   const leaf = path.at(-1) ?? (opensHome(options) ? tree : undefined);
   if (leaf?.connections !== undefined && !line.asksForHelp) await options.connect(leaf.connections);
   const command = await leaf?.load?.();
@@ -86,12 +89,11 @@ const isBare = ({ path, nextWord }: CommandLine): boolean =>
  * Refuses an unknown command name. In a command group that also accepts arguments, refuses only a
  * misspelled command name.
  */
-async function refuseUnknown({ path, tree, nextWord: word }: CommandLine): Promise<void> {
+function refuseUnknown({ path, tree, nextWord: word }: CommandLine): void {
   const group = path.at(-1) ?? tree;
   if (word === undefined || group.branches === undefined) return;
   const takesWords = group.load !== undefined && group !== tree;
   if (takesWords && !/^[a-z-]{2,20}$/i.test(word)) return;
-  const { isNearMiss, unknownCommand } = await import('./help/suggest.js');
   if (takesWords && !isNearMiss(word, group)) return;
   throw unknownCommand(
     word,
@@ -308,4 +310,119 @@ function examplesText(examples: Command['examples'], width: number): string {
       .map((each) => `      ${each}`),
   ]);
   return `\nExamples:\n${lines.join('\n')}`;
+}
+
+export interface CommandLine {
+  readonly argv: readonly string[];
+  /** All commands of the program. */
+  readonly tree: Branch;
+  /** The branches of the command tree that lead to the command, outermost first. */
+  readonly path: readonly Branch[];
+  /** The word after the command's name, or undefined if an option follows the name. */
+  readonly nextWord: string | undefined;
+  /** Returns the last value of a global option. */
+  word(option: string): string | undefined;
+  /** Returns whether one of the given options occurs before `--`. */
+  has(...options: readonly string[]): boolean;
+  /**
+   * Whether the command line requests help or the version, which svcpay prints regardless of all
+   * other words.
+   */
+  readonly asksForHelp: boolean;
+  readonly movesMoney: boolean;
+  /** Whether the command line contains the word `-`, so that the command reads stdin as data. */
+  readonly readsStdin: boolean;
+  readonly tokens: readonly Token[];
+}
+
+type Token = ReturnType<typeof parse>['tokens'][number];
+
+export function readCommandLine(argv: readonly string[], tree: Branch = commands): CommandLine {
+  const { values, tokens } = parse(argv);
+  const words = leadingWords(tokens);
+  const path = branchesNamed(words, tree);
+  const has = (...options: readonly string[]): boolean =>
+    options.some((option) => values[option] === true);
+  return {
+    argv,
+    tree,
+    path,
+    nextWord: words[path.length],
+    word(option) {
+      const value = values[option];
+      return typeof value === 'string' ? value : undefined;
+    },
+    has,
+    asksForHelp: has('h', 'help', 'v', 'V', 'version'),
+    movesMoney: path.at(-1)?.money === true,
+    readsStdin: tokens.some((token) => token.kind === 'positional' && token.value === '-'),
+    tokens,
+  };
+}
+
+/**
+ * Parses a command line. Only the code of a command knows which of its options take a value, and
+ * that code is not loaded yet, so every option of the command counts as a switch.
+ */
+const parse = (argv: readonly string[]) =>
+  parseArgs({ args: [...argv], options: globalConfig, strict: false, tokens: true });
+
+const nameOf = (name: string, value: Value<unknown>): string =>
+  (value.shape.kind === 'off' ? negatedFlag(name) : flagName(name)).slice(2);
+
+const globalConfig = Object.fromEntries(
+  Object.entries(globalOptions).map(([name, value]) => {
+    const { short } = value.shape;
+    const type = takesWord(value) ? ('string' as const) : ('boolean' as const);
+    return [nameOf(name, value), { type, ...(short !== undefined && { short }) }];
+  }),
+);
+
+/**
+ * Returns the words before `--` and before the first option of a command. The first option of a
+ * command ends the command's name, so `send --via lightning` names `send`.
+ */
+function leadingWords(tokens: readonly Token[]): readonly string[] {
+  const isOther = (token: Token): boolean =>
+    token.kind === 'option'
+      ? !Object.hasOwn(globalConfig, token.name)
+      : token.kind === 'option-terminator';
+  const end = tokens.findIndex(isOther);
+  return tokens
+    .slice(0, end < 0 ? tokens.length : end)
+    .flatMap((token) => (token.kind === 'positional' ? [token.value] : []));
+}
+
+function branchesNamed(words: readonly string[], tree: Branch): readonly Branch[] {
+  const path: Branch[] = [];
+  for (const word of words) {
+    const next = (path.at(-1) ?? tree).branches?.find((branch) => isNamed(branch, word));
+    if (next === undefined) break;
+    path.push(next);
+  }
+  return path;
+}
+
+/**
+ * Inserts `--` after the command's name and its `options`, so that later options belong to the
+ * program that the command runs, as in `sandbox run npm --version`.
+ */
+export function withRestApart(
+  { argv, path, tokens }: CommandLine,
+  options: Values,
+): readonly string[] {
+  const takingWord = new Set(
+    Object.entries(options).flatMap(([name, value]) => (takesWord(value) ? [flagName(name)] : [])),
+  );
+  let words = 0;
+  let valueAt = -1;
+  for (const token of tokens) {
+    if (token.index === valueAt) continue;
+    if (token.kind === 'option-terminator') return argv;
+    if (token.kind === 'option') {
+      if (takingWord.has(token.rawName) && token.inlineValue !== true) valueAt = token.index + 1;
+    } else if (words === path.length) return argv.toSpliced(token.index, 0, '--');
+    else words += 1;
+  }
+  return argv;
 }

@@ -1,16 +1,14 @@
 // Runs one command line from its start to its exit code, and shows an error only once, in the
 // requested format.
 import { nextTurn } from '../api/timers.js';
-import type { OpeningTransport } from '../api/network/network.js';
+import type { OpeningTransport } from '../api/network.js';
 import { Failure } from '../formats/failure.js';
 import { messageOf } from '../formats/text.js';
-import type { Branch } from './define.js';
-import { readCommandLine, type CommandLine } from './command-line.js';
+import type { Branch } from './tree.js';
+import { readCommandLine, type CommandLine, runProgram } from './program.js';
 import type { RunLine } from './context.js';
-import type { Process } from './process.js';
-import { Ended } from './exit-with.js';
-import type { Globals } from './globals.js';
-import { runProgram } from './program.js';
+import { type Process, Ended } from './process.js';
+import type { Globals } from './values.js';
 
 /** @param commands the commands of the program, by default all commands of svcpay */
 export const runCli = (

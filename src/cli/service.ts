@@ -1,32 +1,40 @@
 // Opens the service of a context on first use: its transport, its client and the account of the API
 // key. Reports rate-limit waits, unrecognized fields, slow requests and timings on stderr.
 import { ServiceClient } from '../api/client.js';
-import { networkTransport, type OpeningTransport } from '../api/network/network.js';
-import type { LogFacts, ClientOptions } from '../api/options.js';
-import type { Transport } from '../api/transport.js';
-import type { Credentials, TokenStore } from '../api/types.js';
-import { Failure } from '../formats/failure.js';
-import type { Home } from '../store/files/home.js';
+import { networkTransport, type OpeningTransport } from '../api/network.js';
+import type {
+  LogFacts,
+  ClientOptions,
+  Credentials,
+  TokenStore,
+  Rates,
+  Transaction,
+} from '../api/types.js';
+import type { Transport } from '../api/errors.js';
+import { Failure, ifAvailable } from '../formats/failure.js';
 import { keepSeenPageSize, seenPageSize } from '../store/files/document.js';
 import type { Journal } from '../store/journal/journal.js';
 import {
   credentialName,
   openTokens,
   type KeptTokens,
-  type SecretStore,
-} from '../store/profile/secrets.js';
-import { embeddedUrl, type Settings } from '../store/profile/settings.js';
-import type { Live, LiveOptions } from '../terminal/live.js';
+  embeddedUrl,
+} from '../store/profile/settings.js';
+import type { Live } from '../terminal/live.js';
 import type { Output } from '../terminal/output.js';
-import { isLog, type OutputStream, type Terminal } from '../terminal/terminal.js';
-import type { Globals } from './globals.js';
-import type { Process } from './process.js';
-import { rateKeeper, type RateKeeper } from './rate-keeper.js';
+import type { Whereabouts } from '../terminal/views/wallet-view.js';
+import { isLog, type Terminal } from '../terminal/terminal.js';
+import type { Globals } from './values.js';
 import type { EmbeddedService } from './sandbox/embedded.js';
-import { lazily, type Stores } from './stores.js';
+import { lazily, type Foundation, type Stores } from './stores.js';
 import { describeDuration } from '../formats/calendar.js';
+import { fixed } from '../formats/amount.js';
+import { isFinal, isQuoted } from '../formats/states.js';
+import type { KeptRate, SettlementRates } from '../store/journal/records.js';
+import { settledAt } from '../wallet/history/moved-amounts.js';
+import { findRate } from '../wallet/quote/quote.js';
 
-export interface OwnAccount {
+interface OwnAccount {
   readonly client: ServiceClient;
   readonly id: string;
   /**
@@ -51,8 +59,8 @@ export interface Service {
   account(): Promise<OwnAccount>;
   /** Creates a client of a service from credentials that svcpay has not saved. */
   clientOf(baseUrl: string, credentials: Credentials, tokens: TokenStore): Promise<ServiceClient>;
-  /** Returns the stored token of the chosen service and API key. */
-  tokens(): KeptTokens | undefined;
+  /** Opens the token store of the chosen service and API key, or undefined if either is unknown. */
+  tokens(): Promise<KeptTokens | undefined>;
   transport(): Promise<Transport>;
   embedded(): Promise<EmbeddedService>;
   /**
@@ -64,60 +72,60 @@ export interface Service {
   ratesKept(): Promise<unknown>;
 }
 
-export interface ServiceOptions {
-  readonly proc: Process;
+/** What the service needs: the foundation, the stores and the screen of a command. */
+export interface ServiceDeps extends Foundation, Stores {
   readonly globals: Globals;
   /** The transport whose connections to the service are already open. */
-  readonly early: OpeningTransport | undefined;
-  readonly home: () => Home;
-  readonly settings: () => Settings;
-  readonly secrets: () => SecretStore;
-  readonly screen: { readonly terminal: Terminal; readonly out: Output; readonly live: Live };
-  readonly stores: Pick<Stores, 'journal' | 'rates'>;
-  readonly onClose: (close: () => void | Promise<void>) => void;
+  readonly early?: OpeningTransport | undefined;
+  readonly terminal: Terminal;
+  readonly out: Output;
+  readonly live: Live;
 }
 
-export function openService(options: ServiceOptions): Service {
-  const { proc, globals, home, settings, secrets, stores, onClose } = options;
-  const log = globals.debug ? debugLog(proc.stderr) : undefined;
-  const { transportTo, embedded } = openTransports(options, log);
-  const clientOf = clientsOf(options, transportTo, log, () => keeper());
-  const tokens = lazily(() => {
-    const { baseUrl, apiKey } = settings();
-    return baseUrl === undefined || apiKey === undefined
-      ? undefined
-      : openTokens(home().config, credentialName(baseUrl, apiKey), log);
-  });
+type Log = ((line: string, facts?: LogFacts) => void) | undefined;
+
+export function openService(deps: ServiceDeps): Service {
+  const { globals, stderr } = deps;
+  const logs = isLog(stderr) ? stderr : undefined;
+  const log: Log = globals.debug
+    ? (line, facts) =>
+        void (logs === undefined ? stderr.write(`${line}\n`) : logs.entry('debug', line, facts))
+    : undefined;
+  const { transportTo, embedded } = openTransports(deps, log);
+  const clientOf = clientsOf(deps, transportTo, log, () => keeper());
+  const tokensOf = (baseUrl: string, apiKey: string): KeptTokens =>
+    openTokens(deps.home.config, credentialName(baseUrl, apiKey), log);
   const openClient = async (): Promise<ServiceClient> => {
-    if (settings().embedded) {
-      const { credentials, tokens: own } = await embedded();
-      return clientOf(settings().baseUrl ?? '', credentials, own);
+    if (deps.settings.embedded) {
+      const { credentials, tokens } = await embedded();
+      return clientOf(embeddedUrl, credentials, tokens);
     }
-    const { baseUrl, credentials } = await findCredentials(settings(), secrets());
-    return clientOf(baseUrl, credentials, tokens() ?? openTokens(home().config, baseUrl));
+    const { baseUrl, credentials } = await findCredentials(deps);
+    return clientOf(baseUrl, credentials, tokensOf(baseUrl, credentials.apiKey));
   };
   let opened: ServiceClient | undefined;
   const client = lazily(async () => (opened = await openClient()));
-  const account = lazily(async () => ownAccount(await client(), settings(), stores.journal));
+  const account = lazily(async () => ownAccount(await client(), deps));
   const keeper = lazily((): RateKeeper | undefined => {
-    const { fiat } = settings().profile;
-    return fiat === undefined
-      ? undefined
-      : rateKeeper({ fiat, account, rates: stores.rates, onClose });
+    const { fiat } = deps.settings.profile;
+    return fiat === undefined ? undefined : rateKeeper({ ...stored, fiat, account });
   });
+  const stored = { rates: deps.rates, onClose: deps.onClose };
   return {
     client,
     account,
     clientOf,
-    tokens,
-    transport: () => transportTo(settings().baseUrl),
+    async tokens() {
+      const { embedded: isEmbedded, baseUrl, apiKey } = deps.settings;
+      if (isEmbedded) return (await embedded()).tokens;
+      return baseUrl === undefined || apiKey === undefined ? undefined : tokensOf(baseUrl, apiKey);
+    },
+    transport: () => transportTo(deps.settings.baseUrl),
     embedded,
-    present: () => opened?.serviceNow() ?? proc.now(),
+    present: () => opened?.serviceNow() ?? deps.now(),
     ratesKept: async () => keeper()?.kept(),
   };
 }
-
-type Log = ReturnType<typeof debugLog> | undefined;
 
 const defaultTimeoutMs = 30_000;
 /**
@@ -125,31 +133,22 @@ const defaultTimeoutMs = 30_000;
  */
 const defaultRateLimitWaitMs = 120_000;
 
-function openTransports(
-  { proc, globals, early, home, settings, screen, onClose }: ServiceOptions,
-  log: Log,
-) {
+function openTransports(deps: ServiceDeps, log: Log) {
+  const { globals, env, onClose } = deps;
   const reported = (transport: Transport): Transport => {
-    if (log !== undefined) return timingCommand(transport, proc.elapsed, log, onClose);
-    const { terminal, live } = screen;
-    return terminal.canAnimate ? showingSlowRequests(transport, proc, live) : transport;
+    if (log !== undefined) return timingCommand(transport, deps.elapsed, log, onClose);
+    return deps.terminal.canAnimate ? showingSlowRequests(transport, deps) : transport;
   };
   const embedded = lazily(async () => {
     const { openEmbedded } = await import('./sandbox/embedded.js');
-    const service = await openEmbedded(home(), settings().maker);
+    const service = await openEmbedded(deps.home, deps.settings.maker);
     onClose(() => service.close());
     return { ...service, transport: reported(service.transport) };
   });
   const network = lazily((): Transport => {
-    if (proc.network !== undefined) return reported(proc.network);
-    const transport =
-      early ??
-      networkTransport({
-        env: proc.env,
-        timeoutMs: globals.timeout ?? defaultTimeoutMs,
-        insecure: globals.insecure,
-        endsSoon: true,
-      });
+    if (deps.network !== undefined) return reported(deps.network);
+    const { timeout: timeoutMs = defaultTimeoutMs, insecure } = globals;
+    const transport = deps.early ?? networkTransport({ env, timeoutMs, insecure, endsSoon: true });
     onClose(() => transport.close());
     return reported(transport);
   });
@@ -161,60 +160,55 @@ function openTransports(
 }
 
 function clientsOf(
-  { proc, globals, home, settings, screen, onClose }: ServiceOptions,
+  deps: ServiceDeps,
   transportTo: (baseUrl: string) => Promise<Transport>,
   log: Log,
   keeper: () => RateKeeper | undefined,
 ): Service['clientOf'] {
-  const logs = isLog(proc.stderr) ? proc.stderr : undefined;
-  const reports = clientReports(screen.out, proc.now);
-  onClose(reports.close);
-  return async (baseUrl, credentials, tokens) =>
-    new ServiceClient({
+  const { stderr, globals, now: clock, sleep, random, signal } = deps;
+  const reports = clientReports(deps.out, clock);
+  deps.onClose(reports.close);
+  return async (baseUrl, credentials, tokens) => {
+    const { maker, accountId } = deps.settings;
+    return new ServiceClient({
       baseUrl,
       credentials,
       tokens,
       transport: await transportTo(baseUrl),
-      maker: settings().maker,
-      accountId: settings().accountId,
-      clock: proc.now,
-      sleep: proc.sleep,
-      random: proc.random,
-      signal: proc.signal,
+      maker,
+      accountId,
+      clock,
+      sleep,
+      random,
+      signal,
       log,
-      ...(logs !== undefined && { onFacts: logs.note }),
+      ...(isLog(stderr) && { onFacts: stderr.note }),
       timeoutMs: globals.timeout ?? defaultTimeoutMs,
       rateLimitWaitMs: globals.timeout ?? defaultRateLimitWaitMs,
       pageSizes: {
-        load: async () => seenPageSize(home(), baseUrl),
-        save: (size) => keepSeenPageSize(home(), baseUrl, size),
+        load: async () => seenPageSize(deps.home, baseUrl),
+        save: (size) => keepSeenPageSize(deps.home, baseUrl, size),
       },
       ...reports.hooks,
       onTransaction: keeper()?.see,
-      userAgent: `svcpay/${proc.version}`,
+      userAgent: `svcpay/${deps.version}`,
     });
-}
-
-function debugLog(stderr: OutputStream) {
-  const logs = isLog(stderr) ? stderr : undefined;
-  return (line: string, facts?: LogFacts): void =>
-    void (logs === undefined ? stderr.write(`${line}\n`) : logs.entry('debug', line, facts));
+  };
 }
 
 async function ownAccount(
   client: ServiceClient,
-  { accountId, baseUrl = '' }: Settings,
-  journal: Stores['journal'],
+  { settings: { accountId, embedded }, journal }: ServiceDeps,
 ): Promise<OwnAccount> {
   const id = await client.ownAccountId();
   if (accountId !== undefined && accountId !== id) throw notItsOwn(accountId);
-  return { client, id, scope: baseUrl === embeddedUrl ? `${embeddedUrl} ${id}` : id, journal };
+  return { client, id, scope: embedded ? `${embeddedUrl} ${id}` : id, journal };
 }
 
-async function findCredentials(
-  { baseUrl, apiKey, apiSecret, profileName }: Settings,
-  secrets: SecretStore,
-): Promise<{ baseUrl: string; credentials: Credentials }> {
+async function findCredentials({
+  settings: { baseUrl, apiKey, apiSecret, profileName },
+  secrets,
+}: ServiceDeps): Promise<{ baseUrl: string; credentials: Credentials }> {
   if (baseUrl === undefined || apiKey === undefined) {
     throw new Failure('authentication', `You are not logged in (profile ${profileName}).`, {
       hint: 'To try the sandbox without an account, add --sandbox. To log in',
@@ -228,6 +222,31 @@ async function findCredentials(
     });
   }
   return { baseUrl, credentials: { apiKey, apiSecret: secret } };
+}
+
+/** Describes the profile, the service and the account of a command. */
+export async function whereaboutsOf({
+  settings: { profileName, embedded, baseUrl },
+  client,
+}: ServiceDeps & Service): Promise<Whereabouts> {
+  return {
+    profile: profileName,
+    service: embedded ? 'embedded sandbox' : new URL(baseUrl ?? '').host,
+    accountId: (await ifAvailable((await client()).accountId())) ?? 'not signed in',
+  };
+}
+
+/**
+ * Describes where svcpay stores the API secret, or returns undefined if no API secret is stored.
+ */
+export async function secretPlace({
+  settings: { embedded, apiSecret, baseUrl, apiKey },
+  secrets,
+}: ServiceDeps): Promise<string | undefined> {
+  if (embedded) return 'the sandbox itself';
+  if (apiSecret !== undefined) return 'the environment';
+  const kept = await secrets.load(credentialName(baseUrl ?? '', apiKey ?? ''));
+  return kept === undefined ? undefined : secrets.where(kept.place);
 }
 
 /**
@@ -289,11 +308,7 @@ const slowMs = 500;
 
 /** Shows the host of a slow response if the live line shows no other text. */
 const showingSlowRequests =
-  (
-    transport: Transport,
-    { every }: Pick<LiveOptions, 'every'>,
-    live: Pick<Live, 'fill'>,
-  ): Transport =>
+  (transport: Transport, { every, live }: ServiceDeps): Transport =>
   async (request) => {
     let end: (() => void) | undefined;
     const stopTicking = every(
@@ -337,4 +352,132 @@ function timingCommand(
       if (counted.underway === 0) counted.waitedMs += elapsed() - counted.since;
     }
   };
+}
+
+interface RateKeeperDeps {
+  readonly fiat: string;
+  readonly account: () => Promise<{
+    readonly client: { rates(): Promise<Rates>; serviceNow(): number };
+    readonly scope: string;
+  }>;
+  readonly rates: () => Promise<SettlementRates>;
+  readonly onClose: (close: () => Promise<void>) => void;
+}
+
+/** The maximum age in ms of exchange rates that svcpay stores as the rates of a settlement. */
+const validMs = 60_000;
+/**
+ * The maximum age in ms of a settlement that svcpay detects late, and for which svcpay still stores
+ * the current exchange rates.
+ */
+const lateMs = 3_600_000;
+/** The largest number of transactions that the rate keeper remembers. */
+const mostKnown = 1_000;
+
+interface Read {
+  readonly at: number;
+  readonly rates: Rates;
+}
+
+interface RateKeeper {
+  /** Called for every transaction that the service reports. */
+  readonly see: (txn: Transaction) => void;
+  /** Resolves when the rate keeper has stored the exchange rates of all settled transactions. */
+  readonly kept: () => Promise<unknown>;
+}
+
+/**
+ * Creates the rate keeper. If a read of the exchange rates fails, the payment has no stored rate.
+ */
+export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): RateKeeper {
+  const inFlight = new Set<string>();
+  const settled = new Set<string>();
+  let latest: Promise<Read> | undefined;
+  let work: Promise<void> = Promise.resolve();
+  let isBusy = false;
+  const finish = (): Promise<void> => work;
+  const store = lazily(async () => {
+    const opened = await rates();
+    // The functions that were passed to `onClose` run in reverse order, so `finish` runs before the
+    // stores and connections close.
+    onClose(finish);
+    return opened;
+  });
+
+  const read = (): Promise<Read> => {
+    latest = account().then(async ({ client }) => ({
+      rates: await client.rates(),
+      at: client.serviceNow(),
+    }));
+    latest.catch(() => undefined);
+    return latest;
+  };
+
+  const keep = async (txn: Transaction): Promise<void> => {
+    const { client, scope } = await account();
+    const now = client.serviceNow();
+    const isDone = isFinal(txn.txnState);
+    const updatedAt = settledAt(txn) ?? 0;
+    const isNear = !isDone || inFlight.has(txn.txnId) || updatedAt >= now - validMs;
+    if (!isNear && updatedAt < now - lateMs) return;
+    const before = await latest?.catch(() => undefined);
+    const snapshot = before !== undefined && before.at >= now - validMs ? before : await read();
+    const found = ratesOf(txn, fiat, snapshot.rates);
+    if (Object.keys(found).length === 0) return;
+    const settled = isDone ? updatedAt || now : null;
+    const rate = { keptAt: snapshot.at, settledAt: settled, fiat, rates: found };
+    await (await store())[isNear ? 'keep' : 'keepLate'](scope, txn.txnId, rate);
+  };
+
+  const keepNext = (txn: Transaction): void => {
+    if (!isBusy) onClose(finish);
+    isBusy = true;
+    work = work.then(() => keep(txn)).catch(() => undefined);
+  };
+
+  const see = (txn: Transaction): void => {
+    if (isQuoted(txn.txnState)) return;
+    if (!isFinal(txn.txnState)) {
+      if (inFlight.has(txn.txnId)) return;
+      note(inFlight, txn.txnId);
+      // For an outgoing payment, stores the exchange rates now. For an incoming payment, only reads
+      // the exchange rates now, and stores them at the settlement.
+      if (txn.sourceReq.method === 'servicepay') keepNext(txn);
+      else if (latest === undefined) void read();
+    } else if (txn.txnState === 'completed' && !settled.has(txn.txnId)) {
+      note(settled, txn.txnId);
+      keepNext(txn);
+    }
+  };
+  return { see, kept: () => work };
+}
+
+function note(txnIds: Set<string>, txnId: string): void {
+  txnIds.add(txnId);
+  const [oldest] = txnIds;
+  if (txnIds.size > mostKnown && oldest !== undefined) txnIds.delete(oldest);
+}
+
+/**
+ * Returns the exchange rates of a transaction's two currencies, and omits the rates that the
+ * service does not report.
+ */
+function ratesOf(
+  { sourceReq, destReq }: Transaction,
+  fiat: string,
+  rates: Rates,
+): KeptRate['rates'] {
+  const currencies = new Set(
+    [sourceReq.ccy, destReq.ccy].flatMap((ccy) => ccy?.toUpperCase() ?? []),
+  );
+  return Object.fromEntries(
+    [...currencies].flatMap((ccy): [string, string][] => {
+      if (ccy === fiat) return [[ccy, '1']];
+      try {
+        return [[ccy, fixed(findRate(rates, `${ccy}/${fiat}`).rate)]];
+      } catch {
+        return [];
+      }
+    }),
+  );
 }

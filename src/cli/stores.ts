@@ -23,25 +23,28 @@ import {
   fromEnvironment,
   type FoundDatabase,
   type Settings,
+  type SecretStore,
 } from '../store/profile/settings.js';
 import { changeProfile, type Config } from '../store/profile/profiles.js';
-import type { SecretStore } from '../store/profile/secrets.js';
 import { isAlive, type Actor } from '../store/journal/steps.js';
+import type { Process } from './process.js';
 
-export interface StoreOptions {
-  readonly home: () => Home;
-  readonly config: () => Document<Config>;
-  readonly settings: () => Settings;
-  readonly secrets: () => SecretStore;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly now: () => number;
-  /** Returns monotonic time in milliseconds. */
-  readonly elapsed: () => number;
-  readonly sleep: (ms: number) => Promise<void>;
-  readonly owner: () => string;
+/** What the stores and the service need, which the context computes on first use. */
+export interface Foundation extends Process {
+  readonly home: Home;
+  readonly config: Document<Config>;
+  readonly secrets: SecretStore;
+  /**
+   * The settings, combined from flags, environment and profile. Throws Failure `usage` for an
+   * invalid setting.
+   */
+  readonly settings: Settings;
+  /** The name of this process in the journal. */
+  readonly owner: string;
   /** Who makes the changes of the journal. */
-  readonly actor: () => Actor;
-  readonly onClose: (close: () => Promise<void>) => void;
+  readonly actor: Actor;
+  /** Registers a function that runs when the command ends. */
+  onClose(close: () => void | Promise<void>): void;
 }
 
 export interface Stores {
@@ -64,33 +67,24 @@ export interface Stores {
   database(): Promise<OpenDatabase | undefined>;
 }
 
-export interface OpenDatabase extends FoundDatabase {
+interface OpenDatabase extends FoundDatabase {
   readonly postgres: Postgres;
 }
 
-/** Opens records that svcpay keeps next to the journal, once the journal is open. */
-const recordsIn =
-  (journal: () => Promise<Journal>, open: () => Promise<SqlDatabase>, by: () => Actor) =>
-  <T>(load: () => Promise<(database: SqlDatabase, by: Actor) => T>) =>
-  async (): Promise<T> => {
-    await journal();
-    return (await load())(await open(), by());
-  };
-
-export function openStores(options: StoreOptions): Stores {
-  const { home, config, now, onClose } = options;
-  const isAliveHere = (owner: string): boolean => isAlive(owner, options.owner());
+export function openStores(deps: Foundation): Stores {
+  const { now, env, onClose } = deps;
+  const isAliveHere = (owner: string): boolean => isAlive(owner, deps.owner);
 
   const connect = async (found: FoundDatabase): Promise<OpenDatabase> => {
     const { postgresDatabase } = await import('../store/database/postgres.js');
-    const postgres = postgresDatabase({ ...found, clock: options.elapsed, sleep: options.sleep });
+    const postgres = postgresDatabase({ ...found, clock: deps.elapsed, sleep: deps.sleep });
     onClose(() => postgres.close());
     return { ...found, postgres };
   };
 
   const database = lazily(async () => {
-    const { profile, databaseId, embedded } = options.settings();
-    const found = await findDatabase(profile, options.env, options.secrets);
+    const { profile, databaseId, embedded } = deps.settings;
+    const found = await findDatabase(profile, env, () => deps.secrets);
     if (found !== undefined) return connect(found);
     // The embedded sandbox has no payments in the database.
     if (databaseId !== undefined && !embedded) throw noAddress(databaseId);
@@ -98,82 +92,85 @@ export function openStores(options: StoreOptions): Stores {
   });
 
   const fileDatabase = lazily(async (): Promise<SqlDatabase> => {
-    const { hasJournal, journalMovedTo } = config().read();
+    const { config, home } = deps;
+    const { hasJournal, journalMovedTo } = config.read();
     if (journalMovedTo !== undefined) throw noAddress(journalMovedTo);
     await nextTurn();
     const { sqliteDatabase } = await import('../store/database/sqlite-database.js');
     const { journalIn } = await import('../store/journal/sqlite-journal.js');
-    const opened = sqliteDatabase(journalIn(journalFile(home()), hasJournal === true), now);
+    const opened = sqliteDatabase(journalIn(journalFile(home), hasJournal === true), now);
     onClose(() => opened.close());
     // Ignores a failed write of the settings, because the journal works without the changed
     // settings.
     if (hasJournal !== true)
-      await config()
-        .update((before) => ({ ...before, hasJournal: true }))
-        .catch(() => undefined);
+      await config.update((before) => ({ ...before, hasJournal: true })).catch(() => undefined);
     return opened;
   });
 
   const journal = lazily(async () => {
     const found = await database();
-    if (found !== undefined) return sharedJournal(found, isAliveHere, options);
+    if (found !== undefined) return sharedJournal(found, isAliveHere, deps);
     const { guarded, openSqlJournal } = await import('../store/journal/sql-journal.js');
-    const opened = openSqlJournal(await fileDatabase(), isAliveHere, options.actor());
-    const { data } = home();
-    const isLost = options.settings().isReal && isTemporary(data);
+    const opened = openSqlJournal(await fileDatabase(), isAliveHere, deps.actor);
+    const { data } = deps.home;
+    const isLost = deps.settings.isReal && isTemporary(data);
     return isLost ? guarded(opened, () => Promise.reject(lostWithContainer(data))) : opened;
   });
 
-  const records = recordsIn(
-    journal,
-    async () => (await database())?.postgres ?? fileDatabase(),
-    options.actor,
-  );
-  const rates = records(async () => (await import('../store/journal/records.js')).settlementRates);
-  const books = records(async () => (await import('../store/journal/records.js')).bookRecords);
-  const proposals = records(
-    async () => (await import('../store/journal/records.js')).proposalRecords,
-  );
-  const facts = records(async () => (await import('../store/journal/records.js')).txnFacts);
-  const budgets = records(async () => (await import('../store/journal/spending.js')).budgetRecords);
+  /** Opens records that svcpay keeps next to the journal, once the journal is open. */
+  const records =
+    <T>(load: () => Promise<(database: SqlDatabase, by: Actor) => T>) =>
+    async (): Promise<T> => {
+      await journal();
+      return (await load())((await database())?.postgres ?? (await fileDatabase()), deps.actor);
+    };
 
   const events = lazily(async () => {
     const found = await database();
     if (found !== undefined) {
       const { openPostgresEvents, inboxPart } = await import('../store/events/postgres-events.js');
-      await isIdKept(await identified(found, inboxPart, options), options);
+      await isIdKept(await identified(found, inboxPart, deps), deps);
       return openPostgresEvents(found.postgres);
     }
     const { openEventStore } = await import('../store/events/sqlite-events.js');
-    const opened = openEventStore(eventsFile(home()), now, isAliveHere);
+    const opened = openEventStore(eventsFile(deps.home), now, isAliveHere);
     onClose(() => opened.close());
     return opened;
   });
 
-  return { journal, events, rates, facts, budgets, books, proposals, database };
+  return {
+    journal,
+    events,
+    database,
+    rates: records(async () => (await import('../store/journal/records.js')).settlementRates),
+    books: records(async () => (await import('../store/journal/records.js')).bookRecords),
+    proposals: records(async () => (await import('../store/journal/records.js')).proposalRecords),
+    facts: records(async () => (await import('../store/journal/records.js')).txnFacts),
+    budgets: records(async () => (await import('../store/journal/spending.js')).budgetRecords),
+  };
 }
 
 async function sharedJournal(
   found: OpenDatabase,
   isAliveHere: (owner: string) => boolean,
-  options: StoreOptions,
+  deps: Foundation,
 ): Promise<Journal> {
-  const { home, onClose } = options;
+  const { home, onClose } = deps;
   const { journalPart } = await import('../store/journal/schema.js');
   const { openSharedJournal } = await import('../store/journal/shared-journal.js');
   const { unidentifiedDatabase } = await import('../store/database/postgres-schema.js');
-  const identity = await identified(found, journalPart, options);
+  const identity = await identified(found, journalPart, deps);
   let latest: SeenDatabase | undefined;
-  onClose(async () => latest && seenDatabase(home(), identity.id).save(latest));
-  const refusal = !(await isIdKept(identity, options))
+  onClose(async () => latest && seenDatabase(home, identity.id).save(latest));
+  const refusal = !(await isIdKept(identity, deps))
     ? unidentifiedDatabase(found.source, identity.id)
-    : (await hasUnmoved(options))
-      ? notMoved(journalFile(home()))
+    : (await hasUnmoved(deps))
+      ? notMoved(journalFile(home))
       : undefined;
   return openSharedJournal({
     database: found.postgres,
     isAlive: isAliveHere,
-    by: options.actor(),
+    by: deps.actor,
     identity,
     refusal,
     onSeen: (after) => (latest = after),
@@ -187,14 +184,14 @@ async function sharedJournal(
 async function identified(
   { postgres, source }: OpenDatabase,
   part: TableGroup,
-  { env, home, settings }: StoreOptions,
+  { env, home, settings }: Foundation,
 ): Promise<Identity> {
   const [{ checkTables }, { anotherDatabase, unexpectedDatabase }] = await Promise.all([
     import('../store/database/postgres-schema.js'),
     import('../store/database/postgres-schema.js'),
   ]);
-  const { databaseId: known } = settings();
-  const seen = known === undefined ? undefined : seenDatabase(home(), known).load();
+  const { databaseId: known } = settings;
+  const seen = known === undefined ? undefined : seenDatabase(home, known).load();
   const identity = await checkTables(postgres, part, seen);
   if (known === undefined || known === identity.id) return identity;
   const isGiven = fromEnvironment(env, databaseIdVariable) !== undefined;
@@ -206,14 +203,11 @@ async function identified(
  * use of a database, svcpay stores the database's id in the profile. Returns false if svcpay cannot
  * write the profile.
  */
-async function isIdKept(
-  { id }: Identity,
-  { settings, env, config }: StoreOptions,
-): Promise<boolean> {
-  const { profile, profileName } = settings();
+async function isIdKept({ id }: Identity, { settings, env, config }: Foundation): Promise<boolean> {
+  const { profile, profileName } = settings;
   if (fromEnvironment(env, databaseIdVariable) !== undefined) return true;
   if (profile.databaseId !== undefined) return true;
-  return changeProfile(config(), profileName, (before) => ({ ...before, databaseId: id })).then(
+  return changeProfile(config, profileName, (before) => ({ ...before, databaseId: id })).then(
     () => true,
     () => false,
   );
@@ -224,13 +218,13 @@ async function isIdKept(
  * must not pay from the database, because svcpay could repeat the payments, and because the limits
  * of the database would not count the payments.
  */
-async function hasUnmoved({ config, home, settings }: StoreOptions): Promise<boolean> {
-  const { hasJournal, journalMovedTo } = config().read();
-  const path = journalFile(home());
+async function hasUnmoved({ config, home, settings }: Foundation): Promise<boolean> {
+  const { hasJournal, journalMovedTo } = config.read();
+  const path = journalFile(home);
   if (journalMovedTo !== undefined || (hasJournal !== true && !isThere(path))) return false;
   const { holdsPayments } = await import('../store/journal/sqlite-journal.js');
   // For a real service, svcpay ignores the payments of the embedded sandbox.
-  return holdsPayments(path, settings().embedded ? undefined : embeddedUrl);
+  return holdsPayments(path, settings.embedded ? undefined : embeddedUrl);
 }
 
 /**

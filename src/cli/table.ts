@@ -1,7 +1,8 @@
 // Lists the commands: the file of each command, its summary and its attributes. svcpay derives
 // parsing, help, completion and the manual from this list and from the declarations in the files.
 import type { Rail } from '../formats/rails.js';
-import type { Branch, Command } from './define.js';
+import type { Command } from './define.js';
+import type { Branch } from './tree.js';
 
 type Attributes = Pick<Branch, 'money' | 'aliases' | 'connections' | 'ownAccount' | 'ownerOnly'>;
 

@@ -6,7 +6,7 @@ import { dayMs } from '../formats/calendar.js';
 import { findHome, isThere } from '../store/files/home.js';
 import type { Process } from './process.js';
 
-export interface Installation {
+interface Installation {
   readonly by: string;
   /** The command that installs the newest version in the same way. */
   readonly upgrade: string;

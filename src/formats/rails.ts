@@ -5,8 +5,8 @@ import type { Destination } from './destination.js';
 import { entryOf } from './text.js';
 
 /** The network whose invoices and addresses svcpay accepts. */
-export const networks = ['mainnet', 'testnet', 'any'] as const;
-export type Network = (typeof networks)[number];
+export type Network = 'mainnet' | 'testnet' | 'any';
+export const networks = ['mainnet', 'testnet', 'any'] as const satisfies readonly Network[];
 
 export const isOnNetwork = (actual: BitcoinNetwork, wanted: Network): boolean =>
   wanted === 'any' || actual === wanted;

@@ -3,15 +3,15 @@
 import * as v from 'valibot';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ServiceClient } from '../api/client.js';
-import { networkTransport } from '../api/network/network.js';
-import type { ClientOptions } from '../api/options.js';
+import { networkTransport } from '../api/network.js';
+import type { ClientOptions } from '../api/types.js';
 import { hidden, withoutSecrets } from '../api/redact.js';
 import {
   type HttpRequest,
   type HttpResponse,
   NetworkError,
   type Transport,
-} from '../api/transport.js';
+} from '../api/errors.js';
 import { sleep } from '../api/timers.js';
 import type * as types from '../api/types.js';
 import { Failure } from '../formats/failure.js';

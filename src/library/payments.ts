@@ -18,8 +18,7 @@ import {
 import type { ServiceClient } from '../api/client.js';
 import type { Transaction } from '../api/types.js';
 import { wireJson } from '../api/wire.js';
-import { every, sleep } from '../api/timers.js';
-import { unlessInterrupted } from '../api/request/retry.js';
+import { every, sleep, unlessInterrupted } from '../api/timers.js';
 import { parseAmount, parseCurrency } from '../formats/amount.js';
 import { Failure, ifAvailable } from '../formats/failure.js';
 import { checkOptions } from '../api/check-options.js';

@@ -1,7 +1,7 @@
 // Writes every line on stderr as one JSON object with `--log-format json`, for programs that
 // collect logs.
 import { Writable } from 'node:stream';
-import type { LogFacts } from '../api/options.js';
+import type { LogFacts } from '../api/types.js';
 import { toJson } from './rows/json.js';
 import { isLog, type LogStream, type OutputStream } from './terminal.js';
 

@@ -1,5 +1,5 @@
 // Prints results as a table, as rows or as JSON, for every command.
-import type { LogFacts } from '../api/options.js';
+import type { LogFacts } from '../api/types.js';
 import { Failure } from '../formats/failure.js';
 import { detailLines } from './cards/card.js';
 import {

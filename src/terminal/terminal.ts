@@ -1,7 +1,7 @@
 // Describes the terminal: which streams are terminals, the width, the colours, and whether svcpay
 // can ask questions.
 import type { Readable, Writable } from 'node:stream';
-import type { LogFacts } from '../api/options.js';
+import type { LogFacts } from '../api/types.js';
 import { Chalk, type ChalkInstance } from 'chalk';
 
 /** An input stream. Only a terminal has `setRawMode`, which hides typed input. */

@@ -12,15 +12,7 @@ import type {
   StoredEvent,
 } from '../store/events/event-store.js';
 import type { TxnState } from '../api/types.js';
-import {
-  type FieldsOf,
-  instant,
-  name,
-  readInPlace,
-  text,
-  within,
-  word,
-} from '../api/reading/readers.js';
+import { type FieldsOf, instant, name, readInPlace, text, within, word } from '../api/reading.js';
 import { isFinal } from '../formats/states.js';
 import { hmac } from '@noble/hashes/hmac.js';
 

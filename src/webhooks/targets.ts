@@ -1,7 +1,7 @@
 // Delivers an event to a target: forwards it to a URL with the bytes and the signature that the
 // service sent, or runs a command, which gets the body on stdin and the fields in its environment,
 // never in its command line.
-import { networkTransport } from '../api/network/network.js';
+import { networkTransport } from '../api/network.js';
 import { basicAuth, messageOf } from '../formats/text.js';
 import { Failure } from '../formats/failure.js';
 import type { StoredEvent } from '../store/events/event-store.js';

@@ -1,10 +1,9 @@
 // Tests ServiceClient against the sandbox over HTTP: each implements the specification
 // independently.
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { ServiceClient } from '../../src/api/client.js';
-import type { ClientOptions } from '../../src/api/client.js';
+import { ServiceClient, type ClientOptions } from '../../src/api/client.js';
 import type { Token } from '../../src/api/types.js';
-import { networkTransport } from '../../src/api/network/network.js';
+import { networkTransport } from '../../src/api/network.js';
 import type { Sandbox } from '../../src/sandbox/server.js';
 import { startCheckedSandbox } from '../support/openapi.js';
 

@@ -2,7 +2,7 @@
 // response.
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { HttpRequest, Transport } from '../../src/api/transport.js';
+import type { HttpRequest, Transport } from '../../src/api/errors.js';
 import type { Token } from '../../src/api/types.js';
 import { answer, type FakeAnswer } from '../support/fake-transport.js';
 import {

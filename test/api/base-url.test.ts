@@ -1,6 +1,6 @@
 // parseBaseUrl accepts only addresses that may receive a token.
 import { describe, expect, test } from 'vitest';
-import { parseBaseUrl } from '../../src/api/base-url.js';
+import { parseBaseUrl } from '../../src/api/check-options.js';
 import { Failure } from '../../src/formats/failure.js';
 
 describe('base URL', () => {

@@ -1,6 +1,6 @@
 // effectOf classifies a raw request as harmless only if the specification describes it as harmless.
 import { describe, expect, test } from 'vitest';
-import { effectOf } from '../../src/api/request/call.js';
+import { effectOf } from '../../src/api/answer.js';
 
 const confirm = '/api/v2/transaction/t-1/confirm';
 

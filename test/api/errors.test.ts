@@ -1,10 +1,8 @@
 // ServiceClient derives from each answer the kind of failure, its message, and whether money may
 // have moved.
 import { describe, expect, test } from 'vitest';
-import { CancelNotOffered, NoAnswer, ServiceError } from '../../src/api/errors.js';
-import { NetworkError } from '../../src/api/transport.js';
-import { answer } from '../support/fake-transport.js';
-import type { FakeAnswer } from '../support/fake-transport.js';
+import { CancelNotOffered, NoAnswer, ServiceError, NetworkError } from '../../src/api/errors.js';
+import { answer, type FakeAnswer } from '../support/fake-transport.js';
 import { lost, refused, start, tokenPath, transaction, world } from './support/client.js';
 
 const path = '/api/v2/transaction/t1';

@@ -1,7 +1,7 @@
 // ServiceClient uses the whole request quota of a service, and reports each wait for a new quota.
 import { describe, expect, test } from 'vitest';
-import { trackRateLimit } from '../../src/api/request/retry.js';
-import type { HttpRequest, HttpResponse } from '../../src/api/transport.js';
+import { trackRateLimit } from '../../src/api/service.js';
+import type { HttpRequest, HttpResponse } from '../../src/api/errors.js';
 import { answer } from '../support/fake-transport.js';
 import { start, transaction, world } from './support/client.js';
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../src/formats/failure.js';
 import type { ServiceClient } from '../../src/api/client.js';
-import { NetworkError, type HttpResponse } from '../../src/api/transport.js';
+import { NetworkError, type HttpResponse } from '../../src/api/errors.js';
 import { answer } from '../support/fake-transport.js';
 import { lost, refused, start, transaction, world } from './support/client.js';
 

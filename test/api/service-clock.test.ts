@@ -1,7 +1,7 @@
 // The service clock estimates the time of the service from Date headers, which contain whole
 // seconds.
 import { expect, test } from 'vitest';
-import { createServiceClock } from '../../src/api/request/service.js';
+import { createServiceClock } from '../../src/api/service.js';
 
 const noon = Date.UTC(2025, 0, 15, 12);
 const date = (ms: number): string => new Date(ms).toUTCString();

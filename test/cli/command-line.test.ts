@@ -1,7 +1,7 @@
 // readCommandLine extracts the details of a command line that svcpay needs before it loads the
 // command.
 import { describe, expect, test } from 'vitest';
-import { readCommandLine, withRestApart } from '../../src/cli/command-line.js';
+import { readCommandLine, withRestApart } from '../../src/cli/program.js';
 import { flag, text } from '../../src/cli/values.js';
 
 const line = (text: string) => readCommandLine(text === '' ? [] : text.split(' '));

@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { manualPage } from '../../build/manual-page.js';
-import { complete } from '../../src/cli/completion/complete.js';
-import type { Branch } from '../../src/cli/define.js';
+import { complete } from '../../src/complete.js';
+import type { Branch } from '../../src/cli/tree.js';
 import { pagesOf } from '../../src/cli/help/help.js';
 import { mcp } from '../../src/cli/mcp/mcp.js';
 import type { ToolRow } from '../../src/cli/mcp/tools.js';

@@ -1,7 +1,7 @@
 // The rate keeper stores rates as those of a settlement only if they were read near the settlement.
 import { expect, test } from 'vitest';
 import type { Transaction } from '../../src/api/types.js';
-import { rateKeeper } from '../../src/cli/rate-keeper.js';
+import { rateKeeper } from '../../src/cli/service.js';
 import type { SettlementRates } from '../../src/store/journal/records.js';
 
 const minute = 60_000;

@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test as plain } from 'vitest';
-import type { Branch } from '../../src/cli/define.js';
+import type { Branch } from '../../src/cli/tree.js';
 import { tree } from '../../src/cli/table.js';
 import { svcpay, svcpayTty } from '../support/in-process.js';
 import { payoutWords } from '../support/payout.js';

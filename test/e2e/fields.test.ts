@@ -3,7 +3,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import type { Branch, Command } from '../../src/cli/define.js';
+import type { Command } from '../../src/cli/define.js';
+import type { Branch } from '../../src/cli/tree.js';
 import { tree } from '../../src/cli/table.js';
 import { pathsOf } from '../../src/terminal/rows/view.js';
 import { svcpay } from '../support/in-process.js';

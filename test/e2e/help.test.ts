@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
-import type { Branch } from '../../src/cli/define.js';
+import type { Branch } from '../../src/cli/tree.js';
 import { tree } from '../../src/cli/table.js';
 import { svcpay, svcpayTty } from '../support/in-process.js';
 import { svcpay as started, test } from '../support/svcpay.js';

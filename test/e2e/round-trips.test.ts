@@ -4,7 +4,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { readCommandLine } from '../../src/cli/command-line.js';
+import { readCommandLine } from '../../src/cli/program.js';
 import type { Sandbox } from '../../src/sandbox.js';
 import { payingCommands, readingCommands, type FarCommand } from '../support/far-commands.js';
 import { forwardTo, startFarService, type FarService } from '../support/far-service.js';

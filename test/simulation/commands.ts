@@ -1,6 +1,6 @@
 // The commands of a schedule, as calls to the real payment core.
 import type { Transaction } from '../../src/api/types.js';
-import { repeatsOf } from '../../src/cli/mcp/rules.js';
+import { repeatsOf } from '../../src/cli/mcp/call.js';
 import { Failure } from '../../src/formats/failure.js';
 import { mayHavePaid, type Payment, type PaymentTerms } from '../../src/store/journal/payment.js';
 import { derivedRef, rowOf, type Row } from '../../src/wallet/batch/row.js';

@@ -1,7 +1,7 @@
 // Simulates the network to the service, which randomly loses, delays, duplicates, reorders or
 // damages requests and responses.
-import { tokenPath } from '../../src/api/request/auth.js';
-import { NetworkError, type HttpResponse, type Transport } from '../../src/api/transport.js';
+import { tokenPath } from '../../src/api/auth.js';
+import { NetworkError, type HttpResponse, type Transport } from '../../src/api/errors.js';
 import type { Model } from './service-model.js';
 import type { Chance, World } from './world.js';
 

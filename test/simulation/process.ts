@@ -1,7 +1,7 @@
 // A wallet process: the real client and the real payment core, which the simulation may kill at any
 // await.
 import { ServiceClient } from '../../src/api/client.js';
-import type { Transport } from '../../src/api/transport.js';
+import type { Transport } from '../../src/api/errors.js';
 import type { Transaction } from '../../src/api/types.js';
 import { Failure } from '../../src/formats/failure.js';
 import type { Approval, Consent, PaymentDeps } from '../../src/wallet/payment/model.js';

@@ -1,6 +1,6 @@
 // A model of the service with tokens, quotes that expire, references and confirmations. The
 // parameters of the schedule decide whether the responses of the model are correct.
-import type { HttpRequest, HttpResponse } from '../../src/api/transport.js';
+import type { HttpRequest, HttpResponse } from '../../src/api/errors.js';
 import { listed, madeFrom, olderPayments, shown, type ModelTransaction } from './service-quotes.js';
 import type { ServiceParameters } from './service-parameters.js';
 import type { World } from './world.js';

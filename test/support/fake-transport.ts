@@ -1,6 +1,6 @@
 // A service made of stubs: an unexpected request fails the test, and so does an unused stub.
 import { onTestFinished } from 'vitest';
-import type { HttpRequest, HttpResponse, Transport } from '../../src/api/transport.js';
+import type { HttpRequest, HttpResponse, Transport } from '../../src/api/errors.js';
 
 /** A complete response, or the error with which the transport rejects. */
 export type FakeAnswer = HttpResponse | Error;

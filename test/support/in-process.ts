@@ -4,7 +4,7 @@ import { PassThrough, Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inject } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { Branch } from '../../src/cli/define.js';
+import type { Branch } from '../../src/cli/tree.js';
 import type { Process } from '../../src/cli/process.js';
 import type { runCli as RunCli } from '../../src/cli/run.js';
 import { followPrinted, remember } from './followed-commands.js';

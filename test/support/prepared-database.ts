@@ -1,6 +1,5 @@
 // Creates a database with svcpay's tables, as `svcpay db upgrade` does.
-import { postgresDatabase } from '../../src/store/database/postgres.js';
-import type { Postgres } from '../../src/store/database/postgres.js';
+import { postgresDatabase, type Postgres } from '../../src/store/database/postgres.js';
 import { upgradeTables, type TableGroup } from '../../src/store/database/postgres-schema.js';
 import { inboxPart } from '../../src/store/events/postgres-events.js';
 import { journalPart } from '../../src/store/journal/schema.js';

@@ -1,9 +1,14 @@
 // The commands that svcpay prints as next steps, in messages, hints, results and tables. Each must be
 // a command of the program, with options and arguments that the command takes.
 import { parseArgs } from 'node:util';
-import { readCommandLine } from '../../src/cli/command-line.js';
-import { globalOptions } from '../../src/cli/globals.js';
-import { flagName, negatedFlag, takesWord, type Values } from '../../src/cli/values.js';
+import { readCommandLine } from '../../src/cli/program.js';
+import {
+  globalOptions,
+  flagName,
+  negatedFlag,
+  takesWord,
+  type Values,
+} from '../../src/cli/values.js';
 
 /** A printed command. */
 export interface Printed {

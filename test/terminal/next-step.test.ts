@@ -1,7 +1,7 @@
 // Tests that a shell and svcpay read a printed command as svcpay meant it.
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { readCommandLine } from '../../src/cli/command-line.js';
+import { readCommandLine } from '../../src/cli/program.js';
 import type { NextStep } from '../../src/formats/failure.js';
 import { commandFor, commandLine, type RunGlobals } from '../../src/terminal/next-step.js';
 

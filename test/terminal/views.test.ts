@@ -4,15 +4,14 @@ import { Big } from 'big.js';
 import { Chalk } from 'chalk';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Wallet } from '../../src/api/types.js';
-import type { Transaction } from '../../src/api/types.js';
+import type { Wallet, Transaction } from '../../src/api/types.js';
 import { amountWithSats, money } from '../../src/formats/amount.js';
 import { Failure } from '../../src/formats/failure.js';
 import { detailLines, moneyLines } from '../../src/terminal/cards/card.js';
 import { failureJson, failureLines } from '../../src/terminal/next-step.js';
 import { invoiceCard, type InvoiceCard } from '../../src/terminal/cards/invoice-card.js';
 import { createOutput } from '../../src/terminal/output.js';
-import { pointsAligned } from '../../src/terminal/layout.js';
+import { pointsAligned, widthOf } from '../../src/terminal/layout.js';
 import {
   besideSteps,
   recordLine,
@@ -27,7 +26,6 @@ import type { Canvas } from '../../src/terminal/terminal.js';
 import { relativeTime } from '../../src/terminal/time.js';
 import { transactionKind, transactionList } from '../../src/terminal/views/transaction-view.js';
 import { whereaboutsLine, walletList } from '../../src/terminal/views/wallet-view.js';
-import { widthOf } from '../../src/terminal/layout.js';
 import { openPlainScreen } from './support.js';
 
 const plain = (columns: number, rows = 60, blocks: Canvas['blocks'] = false): Canvas => ({

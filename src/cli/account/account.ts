@@ -1,10 +1,8 @@
 // Shows the account record. Specification: endpoint 3.
-import { accountFields } from '../../api/reading/objects.js';
-import { namesWithin } from '../../api/reading/readers.js';
+import { accountFields, namesWithin } from '../../api/reading.js';
 import type { Account } from '../../api/types.js';
 import { objectView } from '../../terminal/cards/card.js';
-import { defineCommand, type Deps } from '../define.js';
-import { record } from '../show.js';
+import { defineCommand, type Deps, record } from '../define.js';
 import { text } from '../values.js';
 
 export const account = defineCommand({

@@ -10,14 +10,13 @@ import type { Instruction } from '../../wallet/instruction/instruction.js';
 import { instructionOf } from '../../wallet/payout/order.js';
 import { payeeChoices, readPayees, type KnownPayee } from '../contacts/payees.js';
 import type { Context } from '../context.js';
-import { defineCommand } from '../define.js';
-import { leftAtOnce } from '../exit-with.js';
+import { defineCommand, record } from '../define.js';
+import { leftAtOnce } from '../process.js';
 import { paidView, runPayment } from '../payment/payment-flow.js';
 import { swapPresentation } from '../payment/payment-screen.js';
 import { paymentOptions, type PaymentFlags } from '../payment/payment-options.js';
 import { runSend } from '../payment/send-flow.js';
 import { runPayoutInstruction } from '../payout/payout-flow.js';
-import { record } from '../show.js';
 import { resolveLocally } from '../tx/resolve-id.js';
 import { phrase, readAll, text } from '../values.js';
 

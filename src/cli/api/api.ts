@@ -1,20 +1,19 @@
 // Sends any authenticated request and prints the response, or all pages of a list.
-import { failureOf, isSuccess, readAnswer, reportsError } from '../../api/answer.js';
+import { failureOf, isSuccess, readAnswer, reportsError, effectOf } from '../../api/answer.js';
 import type { ServiceClient } from '../../api/client.js';
-import { effectOf } from '../../api/request/call.js';
-import { NoAnswer } from '../../api/errors.js';
-import type { HttpResponse } from '../../api/transport.js';
+import { NoAnswer, type HttpResponse } from '../../api/errors.js';
 import { Failure } from '../../formats/failure.js';
 import { toJson } from '../../terminal/rows/json.js';
 import { createOutput, type Output } from '../../terminal/output.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import type { Context } from '../context.js';
-import { demandOwner, defineCommand } from '../define.js';
+import { demandOwner } from '../tree.js';
+import { defineCommand } from '../define.js';
 import { flag, verbatim, word } from '../values.js';
 import { eachRow, type Page, pageSize } from '../../api/pages.js';
-import { count, Misread, rowsOf, text } from '../../api/reading/readers.js';
+import { count, Misread, rowsOf, text } from '../../api/reading.js';
 import { isFields, messageOf, withoutMark } from '../../formats/text.js';
-import { readGivenFile, readStdin } from '../stdin.js';
+import { readGivenFile, readStdin } from '../process.js';
 
 const accountPlaceholder = '{accountId}';
 const methods = ['GET', 'POST', 'PUT', 'DELETE'];

@@ -39,8 +39,8 @@ import { pastRuns, readRunName } from '../../wallet/batch/row.js';
 import type { BatchConsent } from '../../wallet/batch/run.js';
 import type { PaymentService } from '../../wallet/payment/model.js';
 import type { Context } from '../context.js';
-import type { View } from '../show.js';
-import { type BatchSource, type BatchFlags } from './batch-check.js';
+import type { View } from '../define.js';
+import type { BatchSource, BatchFlags } from './batch-check.js';
 import {
   openPayments,
   payBatch,

@@ -5,13 +5,12 @@ import { Failure } from '../../formats/failure.js';
 import type { Payment } from '../../store/journal/payment.js';
 import { readRunName, runName, type Row } from '../../wallet/batch/row.js';
 import { journalFirst, unfinished } from '../../wallet/payment/pay.js';
-import { basename } from 'node:path';
 import { dayAndMonth } from '../../formats/calendar.js';
 import { counted } from '../../formats/text.js';
 import type { Command } from '../../terminal/next-step.js';
 import { paidAt, staleRows, type BatchCheck } from '../../wallet/batch/check.js';
 import { readRows, type BatchRow, type Problem } from '../../wallet/batch/rows.js';
-import { readGivenFile, readStdinBytes } from '../stdin.js';
+import { readGivenFile, readStdinBytes, leftAtOnce } from '../process.js';
 import {
   batchColumns,
   batchCommand,
@@ -25,9 +24,9 @@ import { batchResultView, runRows, type BatchResult } from './batch-flow.js';
 import type { Context } from '../context.js';
 import { back, type Back } from '../../terminal/ask/questions.js';
 import { defineCommand } from '../define.js';
-import { leftAtOnce } from '../exit-with.js';
 import { draining } from './batch-pay.js';
 import { file } from '../values.js';
+import { basename } from 'node:path';
 
 export const batch = defineCommand({
   arguments: {

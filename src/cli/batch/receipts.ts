@@ -4,16 +4,15 @@ import { counted } from '../../formats/text.js';
 import { totalsOf } from '../../wallet/batch/check.js';
 import { type Row, grouped, payeeKey, payeeName } from '../../wallet/batch/row.js';
 import type { Context } from '../context.js';
-import { defineCommand } from '../define.js';
-import { list } from '../show.js';
+import { defineCommand, list } from '../define.js';
 import { file, verbatim } from '../values.js';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import pLimit from 'p-limit';
 import { remittancePage } from '../../terminal/cards/receipt.js';
 import { remittanceList, type Remittance } from '../../terminal/views/payout-lists.js';
 import { stateTimes } from '../tx/payments.js';
 import { knownRows, rowOptions } from './status.js';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pLimit from 'p-limit';
 
 const readsAtOnce = 4;
 

@@ -25,9 +25,8 @@ import {
 import { isProblem, problemOf, readRows, type BatchRow } from '../../wallet/batch/rows.js';
 import { movedAmounts, createdSince } from '../../wallet/history/moved-amounts.js';
 import type { Context } from '../context.js';
-import { defineCommand } from '../define.js';
-import { list } from '../show.js';
-import { readGivenFile } from '../stdin.js';
+import { defineCommand, list } from '../define.js';
+import { readGivenFile } from '../process.js';
 import { file } from '../values.js';
 import {
   alikeIn,

@@ -9,11 +9,10 @@ import { budgetCard, budgetTable, type BudgetView } from '../../terminal/views/b
 import { sentenceView } from '../../terminal/cards/card.js';
 import { readAllowed } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
-import { defineCommand } from '../define.js';
+import { defineCommand, list, record } from '../define.js';
 import { byCurrency } from '../limits/in-force.js';
 import { withContact } from '../payment/send-flow.js';
 import { outboxOption } from '../proposals/outbox.js';
-import { list, record } from '../show.js';
 import { amount, choice, duration, flag, flagName, text, word, type ValuesOf } from '../values.js';
 
 export const budgetName = () =>

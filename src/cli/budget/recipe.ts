@@ -1,7 +1,6 @@
 // Prints how to run svcpay for a budget where its holder cannot reach the secret: as another user
 // behind a socket, over SSH, beside a container, or in a protected CI job.
-import { defineCommand } from '../define.js';
-import { text } from '../show.js';
+import { defineCommand, text } from '../define.js';
 import { choice } from '../values.js';
 import { budgetName } from './budget.js';
 

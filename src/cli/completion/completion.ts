@@ -1,7 +1,6 @@
 // Prints the completion script of a shell. The completion script passes the typed words to `svcpay
 // __complete` and offers each line of the result.
-import { defineCommand } from '../define.js';
-import { text } from '../show.js';
+import { defineCommand, text } from '../define.js';
 import { choice } from '../values.js';
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;

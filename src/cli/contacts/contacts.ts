@@ -16,9 +16,8 @@ import {
 } from '../../terminal/views/payout-lists.js';
 import { readSend } from '../../wallet/instruction/send.js';
 import type { Context } from '../context.js';
-import { defineCommand, type Deps } from '../define.js';
-import { done, list, record } from '../show.js';
-import { leftAtOnce } from '../exit-with.js';
+import { defineCommand, type Deps, done, list, record } from '../define.js';
+import { leftAtOnce } from '../process.js';
 import {
   answersOf,
   readDestination,

@@ -15,8 +15,7 @@ import {
   type DatabaseRow,
 } from '../../terminal/views/database-view.js';
 import type { Context } from '../context.js';
-import { defineCommand } from '../define.js';
-import { done, list, record } from '../show.js';
+import { defineCommand, done, list, record } from '../define.js';
 import { choice, flag } from '../values.js';
 import { counted } from '../../formats/text.js';
 import { progressBar } from '../../terminal/cards/card.js';

@@ -4,9 +4,8 @@ import { describeDestination } from '../../formats/describe.js';
 import { detectDestination } from '../../formats/destination.js';
 import { decodedFields, decodedView } from '../../terminal/cards/decoded-view.js';
 import { objectView } from '../../terminal/cards/card.js';
-import { defineCommand, type Deps } from '../define.js';
-import { record } from '../show.js';
-import { readStdin } from '../stdin.js';
+import { defineCommand, type Deps, record } from '../define.js';
+import { readStdin } from '../process.js';
 import { text } from '../values.js';
 
 export const decode = defineCommand({

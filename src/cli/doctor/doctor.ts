@@ -4,9 +4,9 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv, platform, versions } from 'node:process';
-import { isLoopback, parseBaseUrl } from '../../api/base-url.js';
-import { mayBeProxied, proxyOf, takesAnyCertificate } from '../../api/network/connections.js';
-import { NetworkError } from '../../api/transport.js';
+import { isLoopback, parseBaseUrl } from '../../api/check-options.js';
+import { mayBeProxied, proxyOf, takesAnyCertificate } from '../../api/network.js';
+import { NetworkError } from '../../api/errors.js';
 import { describeDuration } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
@@ -20,8 +20,8 @@ import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
 import { lazily } from '../stores.js';
 import { limitsInForce } from '../limits/in-force.js';
-import { Ended } from '../exit-with.js';
-import { secretPlace, tokenStore } from '../login/whereabouts.js';
+import { Ended } from '../process.js';
+import { secretPlace } from '../service.js';
 import { installationOf, newerVersion } from '../upgrade.js';
 
 export const doctor = defineCommand({
@@ -307,7 +307,7 @@ async function checkToken(context: Context): Promise<Finding> {
   const client = await context.client();
   await client.account();
   const accountId = await client.accountId();
-  const kept = await (await tokenStore(context))?.load();
+  const kept = await (await context.tokens())?.load();
   return ok(kept === undefined ? accountId : `${accountId}, until ${dateTime(kept.expiresAt)}`);
 }
 

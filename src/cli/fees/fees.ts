@@ -4,8 +4,7 @@ import { feeList, type FeeSum } from '../../terminal/views/wallet-view.js';
 import { periodText } from '../../terminal/views/statement-view.js';
 import type { Books } from '../../wallet/books/gather.js';
 import { sumsOf } from '../../wallet/books/movement.js';
-import { defineCommand } from '../define.js';
-import { list } from '../show.js';
+import { defineCommand, list } from '../define.js';
 import { openBooks } from '../statement/open-books.js';
 import { word } from '../values.js';
 

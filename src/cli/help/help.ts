@@ -1,8 +1,9 @@
-// Describes every command as data, for completion and the manual, and prints help on a topic or a
-// command, as in `svcpay help exit-codes` or `svcpay help send lightning`.
+// Describes every command as data, for completion and the manual. Prints help on a topic or a
+// command, as in `svcpay help exit-codes` or `svcpay help send lightning`, and defines the topics.
 import { detailLines } from '../../terminal/cards/card.js';
 import type { Output } from '../../terminal/output.js';
-import { type Branch, type Command, defineCommand } from '../define.js';
+import { type Command, defineCommand } from '../define.js';
+import { type Branch, branchNamed } from '../tree.js';
 import {
   flagName,
   negatedFlag,
@@ -11,10 +12,10 @@ import {
   takesWord,
   type Value,
   type Values,
+  globalOptions,
 } from '../values.js';
-import { exitCodeRows, topicNames, topics, topicText } from './topics.js';
-import { branchNamed } from './suggest.js';
-import { globalOptions } from '../globals.js';
+import { wrap } from '../../terminal/layout.js';
+import { exitCodes } from '../../formats/failure.js';
 
 export const help = (tree: Branch): Command =>
   defineCommand({
@@ -142,3 +143,180 @@ function longNames(name: string, { shape }: Value<unknown>): string[] {
   if (shape.kind === 'off') return [negatedFlag(name)];
   return shape.kind === 'on-off' ? [flagName(name), negatedFlag(name)] : [flagName(name)];
 }
+
+interface Topic {
+  readonly name: string;
+  readonly summary: string;
+  /** The parts of a help topic: paragraphs, and lists of terms. */
+  readonly parts: readonly (string | readonly Term[])[];
+}
+
+type Term = readonly [term: string, meaning: string];
+
+export const topics: readonly Topic[] = [
+  {
+    name: 'amounts',
+    summary: 'how amounts are written',
+    parts: [
+      'An amount carries its unit: 50000sat, 0.0005btc, 25usdt, 500000vnd, ' +
+        'in any letter case; sats works too. Spaces between digits, as the screen prints them, ' +
+        'are accepted: "50 000 sat".',
+      'svcpay accepts a bare number only if the command already names the currency, e.g. ' +
+        'svcpay swap 25 USDT BTC. For bitcoin, it refuses a bare number, ' +
+        'which could mean sat or BTC.',
+      'svcpay refuses signs, exponents, other separators, and more decimals than the ' +
+        'currency has. It never rounds an amount, and all arithmetic is exact.',
+      '--max-fee limits the fees, in the currency of the wallet that pays (100sat) ' +
+        'or as a share of the amount (1%).',
+    ],
+  },
+  {
+    name: 'environment',
+    summary: 'environment variables',
+    parts: [
+      'Precedence: flag, environment, profile, default.',
+      [
+        ['SVCPAY_PROFILE', 'profile; same as --profile'],
+        ['SVCPAY_ACCOUNT', 'subaccount; same as --account'],
+        ['SVCPAY_BUDGET', 'budget that payments charge; same as --budget'],
+        ['SVCPAY_BASE_URL', 'address of the service; same as --base-url'],
+        [
+          'SVCPAY_API_KEY, SVCPAY_API_SECRET',
+          'credentials; together with SVCPAY_BASE_URL they replace svcpay login',
+        ],
+        ['SVCPAY_NETWORK', 'mainnet, testnet or any: which invoices and addresses are accepted'],
+        [
+          'SVCPAY_MAKER',
+          'service name in requests and responses, without its ending "pay": ' +
+            'acme for the service name acmepay (default: service)',
+        ],
+        [
+          'SVCPAY_SIGNATURE_HEADER',
+          'header that carries the webhook signature (default X-Servicepay-Signature)',
+        ],
+        ['SVCPAY_WEBHOOK_SECRET', 'the webhook secret, for the webhook commands'],
+        ['SVCPAY_HOME', 'one folder for settings, journal and sandbox data'],
+        [
+          'SVCPAY_DATABASE_URL',
+          'PostgreSQL for journal, limits and events, shared by several machines',
+        ],
+        ['SVCPAY_DATABASE_ID', 'id of the database; for containers, because they keep no settings'],
+        [
+          'SVCPAY_LIMIT_PER_PAYMENT, SVCPAY_LIMIT_PER_DAY',
+          'limits such as 100000sat,25usdt; the stricter of these and the saved limits applies',
+        ],
+        ['SVCPAY_NO_INPUT, CI', 'never ask a question; same as --no-input'],
+        ['SVCPAY_LOG_FORMAT', 'text or json; same as --log-format'],
+        ['SVCPAY_NO_UPDATE_CHECK', 'any value stops the check for a newer version'],
+        ['NO_COLOR, FORCE_COLOR', 'never or always use colours'],
+        ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'proxy, and hosts that need no proxy'],
+      ],
+    ],
+  },
+  {
+    name: 'fields',
+    summary: 'which fields a command prints, and how to choose them',
+    parts: [
+      '--fields a,b.c prints only these fields, in this order, in every format; ' +
+        'a dot selects a field of an object: txnState,sourceReq.ccy. ' +
+        'The specification defines the names.',
+      '--fields help lists the fields of a command: svcpay tx list --fields help',
+      '-q prints the one value a script needs: the invoice, the address or the transaction id.',
+      'To filter, pipe --json or -o jsonl into jq.',
+      [
+        ['svcpay tx list --fields txnId,txnState -o csv', 'prints a table for a spreadsheet'],
+        ["svcpay tx list --json | jq '.[].txnId'", 'for everything else'],
+      ],
+    ],
+  },
+  {
+    name: 'scripting',
+    summary: 'scripts that can run again safely',
+    parts: [
+      'stdout carries the result only; questions, progress and errors go to stderr. ' +
+        'In a pipe a list is tab-separated. --json prints one document, -o jsonl one line per ' +
+        'row or change.',
+      'Without a terminal, or with --no-input, --json or CI, svcpay never asks: ' +
+        'the command fails at once and names the missing flags. A payment needs --yes.',
+      'A payment with --ref REF is made once. If you run it again with the same reference, ' +
+        'svcpay reports or resumes the earlier payment.',
+      [
+        [
+          'svcpay send DEST 50000sat --ref order-118 --yes --json',
+          'pays once, however often you run the command',
+        ],
+        [
+          'exit code 8',
+          'outcome not known yet: run the same command again, or svcpay tx resume REF',
+        ],
+        ['exit code 75', 'nothing moved, temporary failure: run the same command again later'],
+        ['exit code 6', 'the payment failed, nothing moved: --retry makes another attempt'],
+        [
+          'svcpay batch rows.csv --yes',
+          'pays no row twice; also exits with 8 if rows are left for the next run',
+        ],
+      ],
+      'With --json, the last line of stderr is ' +
+        '{"error":{"kind","message","hint","exitCode",...}}. All codes: svcpay help exit-codes',
+      'A failed write to stdout never changes the payment or its exit code.',
+    ],
+  },
+];
+
+const topicNames: readonly string[] = ['exit-codes', ...topics.map(({ name }) => name)].toSorted();
+
+const margin = '  ';
+
+/**
+ * Returns the text of a topic.
+ * @param columns the width of the window
+ */
+function topicText({ parts }: Topic, columns: number): string {
+  const width = columns - margin.length;
+  const blocks = parts.map((part) => {
+    if (typeof part === 'string') return wrap(part, columns);
+    return part.flatMap(([term, meaning]) => [
+      `${margin}${term}`,
+      ...wrap(meaning, width - 4).map((line) => `${margin}    ${line}`),
+    ]);
+  });
+  return blocks.map((lines) => lines.join('\n')).join('\n\n');
+}
+
+const meanings: Readonly<Record<keyof typeof exitCodes | 'done', string>> = {
+  done: 'the command succeeded',
+  unexpected: 'an unexpected error occurred',
+  usage: 'the arguments or the input are invalid; no money was sent',
+  refused: 'the service refused the request (4xx)',
+  authentication: 'authentication failed, or a permission is missing',
+  'not-found': 'the requested object does not exist',
+  'already-paid': 'the invoice was already paid under another reference; no money was sent',
+  'payment-failed':
+    'the payment ended in state failed, rejected, expired or usercanceled; no money moved',
+  'outcome-unknown':
+    'the payment ended, and the service does not report whether money moved; ask the service, ' +
+    'then record its answer with tx resolve',
+  'books-differ':
+    'the statement does not add up, or reconcile or db verify found a difference; ' +
+    'no money was sent',
+  limit: 'funds are insufficient, or a limit or --max-fee stopped the payment',
+  pending:
+    'the outcome of the payment is not known yet; the message names the command to resume it',
+  declined: 'you declined at the prompt, or svcpay could not ask a question',
+  temporary: 'a temporary failure (network, 5xx, 429); no money moved, so run the command again',
+  interrupted: 'svcpay was interrupted before money moved',
+  terminated: 'SIGTERM ended svcpay before money moved',
+};
+
+export const exitCodeRows: readonly {
+  readonly code: number;
+  readonly kind: string;
+  readonly meaning: string;
+}[] = [
+  { code: 0, kind: 'done', meaning: meanings.done },
+  ...Object.entries(exitCodes).map(([kind, code]) => ({
+    code,
+    kind,
+    meaning: meanings[kind as keyof typeof exitCodes],
+  })),
+];

@@ -2,10 +2,15 @@
 import type { Command as Commander, CommanderError, Option } from 'commander';
 import { Failure } from '../../formats/failure.js';
 import { didYouMean, counted } from '../../formats/text.js';
-import type { CommandLine } from '../command-line.js';
+import type { Branch } from '../tree.js';
 import type { Command } from '../define.js';
-import { globalOptions } from '../globals.js';
-import { readAll, type RawValues, type Values } from '../values.js';
+import { globalOptions, readAll, type RawValues, type Values } from '../values.js';
+
+interface Given {
+  readonly argv: readonly string[];
+  /** The branches of the command tree that lead to the command. */
+  readonly path: readonly Branch[];
+}
 
 /**
  * Describes every problem of a command line that commander refused.
@@ -13,7 +18,7 @@ import { readAll, type RawValues, type Values } from '../values.js';
  */
 export function usageFailure(
   error: CommanderError,
-  line: CommandLine,
+  line: Given,
   along: readonly Commander[],
   command: Command | undefined,
 ): Failure {
@@ -27,7 +32,7 @@ export function usageFailure(
 function usageText(
   { code, message }: CommanderError,
   name: string,
-  line: CommandLine,
+  line: Given,
   along: readonly Commander[],
   command: Command | undefined,
 ): string {
@@ -56,7 +61,7 @@ function usageText(
 
 /** Describes all missing arguments, unknown options and wrong values of options. */
 function problemsOf(
-  { path, argv }: CommandLine,
+  { path, argv }: Given,
   along: readonly Commander[],
   command: Command | undefined,
 ): string[] {

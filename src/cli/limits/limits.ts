@@ -16,8 +16,7 @@ import {
   sumOf,
 } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
-import { defineCommand } from '../define.js';
-import { list } from '../show.js';
+import { defineCommand, list } from '../define.js';
 import {
   byCurrency,
   changeStoredLimits,

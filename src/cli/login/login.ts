@@ -1,20 +1,22 @@
 // Logs in: reads or asks for the credentials, signs in, and then saves them.
-import { parseBaseUrl } from '../../api/base-url.js';
+import { parseBaseUrl } from '../../api/check-options.js';
 import type { Token } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { networks } from '../../formats/rails.js';
 import { changeProfile, type Profile } from '../../store/profile/profiles.js';
-import { embeddedUrl, fromEnvironment } from '../../store/profile/settings.js';
-import { credentialName, openTokens } from '../../store/profile/secrets.js';
+import {
+  embeddedUrl,
+  fromEnvironment,
+  credentialName,
+  openTokens,
+} from '../../store/profile/settings.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { failureLines, commandFor } from '../../terminal/next-step.js';
 import { loginView, type Login } from '../../terminal/views/settings-views.js';
 import type { Context } from '../context.js';
 import { anyText, back, type Back, stepFor, taking, walk } from '../../terminal/ask/questions.js';
-import { defineCommand } from '../define.js';
-import { record } from '../show.js';
-import { leftAtOnce } from '../exit-with.js';
-import { readStdin } from '../stdin.js';
+import { defineCommand, record } from '../define.js';
+import { leftAtOnce, readStdin } from '../process.js';
 import { choice, flag, word, type ValuesOf } from '../values.js';
 
 /** Reads an API key. Refuses a text in the form of an API secret, which svcpay would show. */

@@ -1,8 +1,7 @@
 // Logs out of a profile.
 import { changeProfile, profilesSharing } from '../../store/profile/profiles.js';
-import { credentialName } from '../../store/profile/secrets.js';
-import { defineCommand } from '../define.js';
-import { done } from '../show.js';
+import { credentialName } from '../../store/profile/settings.js';
+import { defineCommand, done } from '../define.js';
 
 /**
  * Logs out. Logging out keeps the profile, so that the next login asks fewer questions. Profiles
@@ -24,7 +23,7 @@ export const logout = defineCommand({
         (others.length === 0 ? '' : ` This also logs out ${others.join(', ')} (same API key).`),
       'Nothing was deleted',
     );
-    await tokens()?.clear();
+    if (!settings.embedded) await (await tokens())?.clear();
     const { baseUrl, apiKey } = settings.profile;
     if (baseUrl !== undefined && apiKey !== undefined)
       await secrets.remove(credentialName(baseUrl, apiKey));

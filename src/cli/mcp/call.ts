@@ -1,22 +1,33 @@
-// Runs the command of a tool call, and describes its value or its failure to an agent.
+// Runs the command of a tool call, under the rules for payments of agents, and describes its value
+// or its failure to an agent.
 import { Readable, Writable } from 'node:stream';
 import { formatAmount } from '../../formats/amount.js';
-import { Failure, isUnknown } from '../../formats/failure.js';
+import { Failure, isUnknown, exitCodes, type NextStep } from '../../formats/failure.js';
 import { hasLapsed } from '../../formats/states.js';
 import { isFields, jsonIn, messageOf } from '../../formats/text.js';
-import { status } from '../../store/journal/payment.js';
+import { status, attemptNamed, decisive } from '../../store/journal/payment.js';
 import { toJson } from '../../terminal/rows/json.js';
 import { checkBudget, quotedAmounts } from '../../wallet/limits/limits.js';
-import type { Approval, PaymentEvent } from '../../wallet/payment/model.js';
+import type { Approval, PaymentEvent, Repeats } from '../../wallet/payment/model.js';
 import { checkTerms, highestFee } from '../../wallet/quote/quote.js';
 import { nestedContext, type Context } from '../context.js';
 import type { Command } from '../define.js';
-import type { PaymentRules } from '../payment/payment-options.js';
-import type { RawValues } from '../values.js';
-import { errorFor } from './failures.js';
-import { readInputs, rowsAsCsv, type GivenInputs } from './inputs.js';
-import { budgetInForce, ceilingFor, Repetition, rulesFor } from './rules.js';
-import type { ToolRow } from './tools.js';
+import {
+  type PaymentRules,
+  type MaxFee,
+  type MaxFeeOf,
+  parseMaxFee,
+  type RuledFlags,
+  type RuledPayment,
+} from '../payment/payment-options.js';
+import { type RawValues, flagName } from '../values.js';
+import { readInputs, rowsAsCsv, type GivenInputs, type ToolRow } from './tools.js';
+import { commandFor, type RunGlobals } from '../../terminal/next-step.js';
+import Big from 'big.js';
+import { methodProperties } from '../../formats/rails.js';
+import type { Budget } from '../../store/journal/journal.js';
+import { unknownAccount } from '../limits/in-force.js';
+import { concerned } from '../../wallet/payment/outcomes.js';
 
 /** A tool with its command, and the command that pays a quote. */
 export interface Tool extends ToolRow {
@@ -33,7 +44,7 @@ export interface Call {
 }
 
 /** The options of the server, which are the same for all tool calls. */
-export interface Serving {
+interface Serving {
   readonly maxFee: string | undefined;
   readonly allowsPayments: boolean;
   /** The names of the offered tools. */
@@ -291,3 +302,258 @@ async function whole(data: unknown): Promise<unknown> {
 
 const isStream = (data: unknown): data is AsyncIterable<unknown> =>
   typeof data === 'object' && data !== null && Symbol.asyncIterator in data;
+
+interface NextCall {
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, string>>;
+}
+
+/** The form in which a tool returns a failure. */
+interface ToolError {
+  readonly kind: string;
+  readonly message: string;
+  readonly exitCode: number;
+  readonly status?: number | undefined;
+  readonly code?: string | undefined;
+  readonly ref?: string | undefined;
+  readonly txnId?: string | undefined;
+  readonly txnState?: string | undefined;
+  readonly hint?: string | undefined;
+  readonly next: readonly NextCall[];
+}
+
+function errorFor(
+  row: ToolRow,
+  failure: Failure,
+  offered: readonly string[],
+  run: RunGlobals,
+): ToolError {
+  const { missing, status, code, ref, txnId, txnState, next } = failure;
+  const call = next === undefined ? undefined : callFor(next);
+  const isOffered = call !== undefined && offered.includes(call.tool);
+  // Nobody can be asked for an answer that the command line would ask for.
+  const isMissing = missing !== undefined;
+  const kind = isMissing ? 'usage' : failure.kind;
+  return {
+    kind,
+    message: inInputs(row, isMissing ? `Not called: missing ${missing}.` : failure.message),
+    exitCode: exitCodes[kind],
+    status,
+    code,
+    ref,
+    txnId,
+    txnState,
+    hint: hintFor(row, failure, isOffered ? call.tool : undefined, run),
+    next: isOffered ? [call] : [],
+  };
+}
+
+/** Replaces flags in a message with the names of the tool's inputs. */
+const inInputs = ({ takes }: ToolRow, words: string): string =>
+  Object.keys(takes).reduce(
+    (text, name) => text.replaceAll(new RegExp(`${flagName(name)}(?![a-z-])`, 'g'), name),
+    words,
+  );
+
+function hintFor(
+  row: ToolRow,
+  { kind, hint, next }: Failure,
+  tool: string | undefined,
+  run: RunGlobals,
+): string | undefined {
+  if (kind === 'limit') {
+    const person = 'Only a person can change the limits and the highest fee.';
+    return next?.do === 'run' ? `${person} A person can run: ${commandFor(next, run)}` : person;
+  }
+  if (next !== undefined && tool === undefined)
+    return `Only a person can run: ${commandFor(next, run)}`;
+  if (kind === 'temporary' || kind === 'pending')
+    return row.effect === 'reads'
+      ? `Call ${row.name} again.`
+      : `Call ${row.name} again with the same inputs.`;
+  if (hint === undefined) return undefined;
+  return inInputs(row, tool === undefined ? hint : `${hint}: call ${tool}`);
+}
+
+/** Returns the tool for a next step, or undefined for a step that only a person can take. */
+function callFor(step: NextStep): NextCall | undefined {
+  switch (step.do) {
+    case 'see-wallets':
+      return { tool: 'wallets', arguments: {} };
+    case 'see-rates':
+      return { tool: 'rates', arguments: {} };
+    case 'see-limits':
+      return { tool: 'limits', arguments: {} };
+    case 'see-payout-methods':
+      return { tool: 'payout_methods', arguments: {} };
+    case 'see-institutions':
+      return { tool: 'institutions', arguments: { country: step.country } };
+    case 'see-history':
+      return { tool: 'transactions', arguments: {} };
+    case 'see-open-payments':
+      return { tool: 'pending', arguments: {} };
+    case 'show':
+      return { tool: 'transaction', arguments: { id: step.id } };
+    case 'watch':
+      return { tool: 'watch', arguments: { id: step.id } };
+    case 'resume':
+      return { tool: 'resume', arguments: { id: step.id } };
+    case 'confirm':
+      return { tool: 'pay', arguments: { txnId: step.id } };
+    default:
+      return undefined;
+  }
+}
+
+interface AgentTerms {
+  /** The server's fee limit, or undefined for the default of each rail. */
+  readonly maxFee: string | undefined;
+  /** The reference or the id of the payment that the agent repeats on purpose. */
+  readonly differentFrom: string;
+  /** The reference that the agent gave to the payment. */
+  readonly ref: string | undefined;
+  /** Whether a person agreed to this repetition. */
+  readonly mayRepeat: boolean;
+}
+
+function rulesFor(
+  { maxFee, differentFrom, ref, mayRepeat }: AgentTerms,
+  on: (event: PaymentEvent) => void,
+): PaymentRules {
+  return {
+    on,
+    repeats: repeatsOf(differentFrom, mayRepeat),
+    async admit(payment, flags) {
+      checkReference(payment, ref);
+      const isQuick = methodProperties(payment.method)?.pace === 'quick';
+      return {
+        ...flags,
+        maxFee: Object.assign(
+          (from: string, method: RuledPayment['method'] = payment.method) =>
+            lowerFee(ceilingFor(maxFee, { from, method }), flags, from),
+          { written: maxFee ?? `${usualPercent}%` },
+        ),
+        ...(!isQuick && { wait: false, waitTimeout: undefined }),
+      };
+    },
+  };
+}
+
+function checkReference({ txn }: RuledPayment, ref: string | undefined): void {
+  const [own] = attemptNamed(txn?.extRefId ?? '');
+  if (txn === undefined || ref === undefined || ref === own) return;
+  throw new Failure(
+    'usage',
+    `Not called: ref is ${ref}, but the reference of this quote is ${own}. Omit ref.`,
+  );
+}
+
+/** Reads the budget that the server charges. */
+async function budgetInForce(context: Context): Promise<Budget | undefined> {
+  const { id, client } = await context.account();
+  const { budget = '' } = context.settings;
+  return (await context.budgets()).one(id, budget, client.datedNow());
+}
+
+/** Throws Failure `usage` for a server that pays without a budget, or with an unknown one. */
+export async function demandBudget(context: Context): Promise<void> {
+  const { budget } = context.settings;
+  const next = { do: 'run', command: 'budget add agent --per-day 100000sat' } as const;
+  if (budget === undefined)
+    throw new Failure('usage', '--allow-payments requires a budget: --budget NAME.', { next });
+  const found = await budgetInForce(context).catch((error: unknown) => {
+    // The account may be known at the first payment.
+    if (error instanceof Failure && unknownAccount.has(error.kind)) return null;
+    throw error;
+  });
+  if (found === undefined)
+    throw new Failure('usage', `there is no budget "${budget}".`, { money: 'Not served', next });
+}
+
+const usualPercent = '1';
+
+/**
+ * Returns the server's fee limit for a payment. The default limit is 1 %, or the usual fee of the
+ * rail if the usual fee is higher. Throws Failure `limit` if the currency of the server's limit
+ * differs from the currency of the fees.
+ */
+function ceilingFor(
+  maxFee: string | undefined,
+  { from, method }: Pick<RuledPayment, 'from' | 'method'>,
+): MaxFee {
+  if (maxFee === undefined)
+    return { percent: usualPercent, floor: methodProperties(method)?.usualFees?.[from] };
+  return feeIn(
+    parseMaxFee(maxFee),
+    from,
+    (cause) =>
+      new Failure(
+        'limit',
+        `this server's fee limit is ${maxFee}, but the payment's fees are in ${from}.`,
+        { money: 'Not sent', cause },
+      ),
+  );
+}
+
+function feeIn(maxFee: MaxFeeOf, ccy: string, refusal: (cause: Failure) => Failure): MaxFee {
+  try {
+    return maxFee(ccy);
+  } catch (error) {
+    throw error instanceof Failure ? refusal(error) : error;
+  }
+}
+
+/**
+ * Returns the lower of the server's fee limit and the call's `maxFee`. Throws Failure `usage` if
+ * one limit is a percentage and the other an amount.
+ */
+function lowerFee(ceiling: MaxFee, { maxFee }: RuledFlags, ccy: string): MaxFee {
+  const given = maxFee?.(ccy);
+  if (given === undefined) return ceiling;
+  if ('percent' in given && 'percent' in ceiling)
+    return new Big(given.percent).lt(ceiling.percent) ? given : ceiling;
+  if ('amount' in given && 'amount' in ceiling)
+    return new Big(given.amount).lt(ceiling.amount) ? given : ceiling;
+  const form = 'percent' in ceiling ? 'a percentage' : 'an amount';
+  throw new Failure('usage', `maxFee must be ${form}, as the server's fee limit.`, {
+    money: 'Not sent',
+  });
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/**
+ * Refuses the same payment within 24 hours, whatever its reference. To permit the repetition, the
+ * caller sets `differentFrom` to the reference or transaction id of the latest one, or a person
+ * agrees. A payment whose outcome is unknown is never repeated.
+ */
+export const repeatsOf = (differentFrom: string, isAgreed = false): Repeats => ({
+  of: 'every reference',
+  paidWithinMs: dayMs,
+  async decide({ payment }) {
+    const { ref, attempts } = payment;
+    const isNamed = [ref, ...attempts.map(({ txnId }) => txnId)].includes(differentFrom);
+    const isUnknown = ['unknown', 'error'].includes(status(payment));
+    if ((isNamed || isAgreed) && !isUnknown) return 'another';
+    const attempt = decisive(payment);
+    const name = attempt.txnId ?? ref;
+    const advice = isUnknown
+      ? 'Its outcome must be known before the same payment can be made again. To see it'
+      : `For a different payment, set differentFrom to ${name}. To see the earlier payment`;
+    const Refusal = isUnknown ? Failure : Repetition;
+    throw new Refusal(
+      'usage',
+      'an identical payment to this destination is already paid or in flight ' +
+        `as ${ref} (${name}).`,
+      {
+        money: 'Not sent',
+        ...concerned(payment, attempt),
+        hint: `For the same purpose, use the ref ${ref}. ${advice}`,
+        next: { do: 'show', id: name },
+      },
+    );
+  },
+});
+
+/** The refusal of a repetition that a person can permit. */
+class Repetition extends Failure {}

@@ -3,7 +3,7 @@ import { Failure, type FailureKind } from '../../formats/failure.js';
 import { back, type Back, type Choice } from '../../terminal/ask/questions.js';
 import { failureLines } from '../../terminal/next-step.js';
 import type { Context } from '../context.js';
-import { leftAtOnce } from '../exit-with.js';
+import { leftAtOnce } from '../process.js';
 import { formatAmount, moneyFromWire, type Money } from '../../formats/amount.js';
 
 /** A group of answers that the person can change after a refusal. */

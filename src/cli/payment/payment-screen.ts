@@ -18,7 +18,7 @@ import type { Answer, Approval, PaymentDeps, PaymentEvent } from '../../wallet/p
 import { commandFor } from '../../terminal/next-step.js';
 import type { Context } from '../context.js';
 import { readWorth, type WorthOf } from '../watch/worth.js';
-import { within } from '../within.js';
+import { within } from '../process.js';
 import { Failure } from '../../formats/failure.js';
 import type { CardDetail } from '../../terminal/cards/card.js';
 import type { Order } from '../../wallet/order/orders.js';

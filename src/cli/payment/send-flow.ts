@@ -14,7 +14,7 @@ import {
 import { journalFirst, named } from '../../wallet/payment/pay.js';
 import type { Context } from '../context.js';
 import type { Deps } from '../define.js';
-import { readStdin } from '../stdin.js';
+import { readStdin } from '../process.js';
 import { demandAnswers, runPayment } from './payment-flow.js';
 import type { PaymentFlags } from './payment-options.js';
 import { btcFromMsat, formatAmount, money } from '../../formats/amount.js';

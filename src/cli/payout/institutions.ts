@@ -2,8 +2,7 @@
 import { countryName, parseCountryCode } from '../../formats/country.js';
 import { institutionList, noInstitutionsText } from '../../terminal/views/payout-lists.js';
 import { payoutCountries } from '../../wallet/payout/methods.js';
-import { defineCommand } from '../define.js';
-import { list } from '../show.js';
+import { defineCommand, list } from '../define.js';
 import { word } from '../values.js';
 import { institutionsOf } from './payout-flow.js';
 

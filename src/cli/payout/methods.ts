@@ -1,8 +1,7 @@
 // Lists payout countries and methods. Specification: Supported fiat payout destinations.
 import { methodList } from '../../terminal/views/payout-lists.js';
 import { findCountry, methodsIn, payoutCountries } from '../../wallet/payout/methods.js';
-import { defineCommand } from '../define.js';
-import { list } from '../show.js';
+import { defineCommand, list } from '../define.js';
 import { word } from '../values.js';
 
 export const payoutMethods = defineCommand({

@@ -6,8 +6,7 @@ import type { Instruction } from '../../wallet/instruction/instruction.js';
 import { journalFirst, named } from '../../wallet/payment/pay.js';
 import { readPayoutFile } from '../../wallet/payout/from-file.js';
 import type { Context } from '../context.js';
-import { defineCommand } from '../define.js';
-import { record } from '../show.js';
+import { defineCommand, record } from '../define.js';
 import { payeeChoices, readPayees } from '../contacts/payees.js';
 import { reference, type PaymentFlags } from '../payment/payment-options.js';
 import { runGuided, walletChoices, type WalletChoice } from '../payment/guided.js';
@@ -33,7 +32,7 @@ import {
 } from './payout-flow.js';
 import { askPayout } from './payout-wizard.js';
 import { phrase, readAll } from '../values.js';
-import { readGivenText } from '../stdin.js';
+import { readGivenText, leftAtOnce } from '../process.js';
 import { readWorth } from '../watch/worth.js';
 import { formatAmount } from '../../formats/amount.js';
 import {
@@ -44,7 +43,6 @@ import {
 } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/questions.js';
 import { commandLine } from '../../terminal/next-step.js';
-import { leftAtOnce } from '../exit-with.js';
 
 const { recipient, ...options } = payoutOptions;
 

@@ -1,9 +1,8 @@
 // Lists, selects and removes profiles.
 import { findProfile, profilesSharing } from '../../store/profile/profiles.js';
-import { credentialName, openTokens } from '../../store/profile/secrets.js';
+import { credentialName, openTokens } from '../../store/profile/settings.js';
 import { profileList } from '../../terminal/views/settings-views.js';
-import { defineCommand, type Deps } from '../define.js';
-import { done, list } from '../show.js';
+import { defineCommand, type Deps, done, list } from '../define.js';
 import { text } from '../values.js';
 
 const name = text('NAME')

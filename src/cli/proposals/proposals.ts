@@ -24,8 +24,7 @@ import {
 import { sumsOf, runName } from '../../wallet/batch/row.js';
 import { batchResultView, type BatchResult, runRows } from '../batch/batch-flow.js';
 import type { Context } from '../context.js';
-import { defineCommand } from '../define.js';
-import { list, record } from '../show.js';
+import { defineCommand, list, record } from '../define.js';
 import { flag, text, verbatim, type ValuesOf, readAll } from '../values.js';
 import { digestsOf, findProposal, findProposals, type FoundProposal } from './find.js';
 import { outboxOf, outboxOption, environmentOf } from './outbox.js';

@@ -20,7 +20,7 @@ import { checkBatch } from '../../wallet/batch/check.js';
 import { readRows } from '../../wallet/batch/rows.js';
 import { noLimits } from '../../wallet/limits/limits.js';
 import { refuseProblems, batchOptions, batchColumns, planRow } from '../batch/batch-check.js';
-import { defineCommand, type Deps } from '../define.js';
+import { defineCommand, type Deps, record } from '../define.js';
 import { completePayout } from '../payout/payout-flow.js';
 import { readDraft, answerOptions, missingFlags, payoutOptions } from '../payout/payout-draft.js';
 import { withContact } from '../payment/send-flow.js';
@@ -32,8 +32,7 @@ import {
   swapArguments,
   swapOptions,
 } from '../payment/payment-options.js';
-import { record } from '../show.js';
-import { readGivenText } from '../stdin.js';
+import { readGivenText } from '../process.js';
 import { amount, duration, file, text, type ValuesOf } from '../values.js';
 
 const proposalOptions = {

@@ -4,8 +4,7 @@ import type { Rates } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { rateList } from '../../terminal/views/wallet-view.js';
 import { allRates, findRate } from '../../wallet/quote/quote.js';
-import { defineCommand, type Deps } from '../define.js';
-import { list } from '../show.js';
+import { defineCommand, type Deps, list } from '../define.js';
 import { text } from '../values.js';
 
 export const rates = defineCommand({

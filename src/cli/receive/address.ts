@@ -17,9 +17,8 @@ import {
   stepFor,
   walk,
 } from '../../terminal/ask/questions.js';
-import { defineCommand } from '../define.js';
-import { record } from '../show.js';
-import { leftAtOnce } from '../exit-with.js';
+import { defineCommand, record } from '../define.js';
+import { leftAtOnce } from '../process.js';
 import { qrFile, writeQr } from './qr-file.js';
 import { choice } from '../values.js';
 

@@ -2,9 +2,8 @@
 // code, and waits for the money. Asks for what the command line does not name.
 import { transactionNames } from '../../api/names.js';
 import type { Context } from '../context.js';
-import { defineCommand } from '../define.js';
-import type { View } from '../show.js';
-import { leftAtOnce } from '../exit-with.js';
+import { defineCommand, type View } from '../define.js';
+import { leftAtOnce, within } from '../process.js';
 import { back, type Back } from '../../terminal/ask/questions.js';
 import { depositView, invoiceCard, qrPage } from '../../terminal/cards/invoice-card.js';
 import { paymentFields, transactionList } from '../../terminal/views/transaction-view.js';
@@ -48,12 +47,11 @@ import {
 } from '../../wallet/receive/checked.js';
 import { rememberIds } from '../tx/resolve-id.js';
 import { readWorth, type WorthOf } from '../watch/worth.js';
-import { within } from '../within.js';
 import { guide } from '../payment/guided.js';
 import { miningHint, showSearching } from '../payment/payment-screen.js';
 import { reference } from '../payment/payment-options.js';
-import type { Key } from 'node:readline';
 import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
+import type { Key } from 'node:readline';
 
 const receiveOptions = {
   note: text().optional().describe('a note for yourself; the payer does not see it'),

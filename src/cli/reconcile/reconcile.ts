@@ -18,14 +18,12 @@ import {
 } from '../../wallet/books/compare.js';
 import type { Books } from '../../wallet/books/gather.js';
 import { quoteMs } from '../../wallet/books/movement.js';
-import { withFigures } from '../../wallet/history/moved-amounts.js';
-import { createdSince } from '../../wallet/history/moved-amounts.js';
+import { withFigures, createdSince } from '../../wallet/history/moved-amounts.js';
 import { spanFilter } from '../../wallet/transaction/read.js';
 import { recordRead } from '../../wallet/payment/record.js';
 import type { Context } from '../context.js';
-import { defineCommand } from '../define.js';
+import { defineCommand, list } from '../define.js';
 import { hasInbox } from '../tx/local-facts.js';
-import { list } from '../show.js';
 import { attemptsHere, openBooks, showProgress, sourcesOf } from '../statement/open-books.js';
 import { beginningOf, instant, instantsOf, month } from '../tx/history.js';
 import { text } from '../values.js';

@@ -1,8 +1,8 @@
 // Controls a sandbox through its `/_sandbox/` endpoints: the embedded sandbox, or a sandbox server
 // on this machine.
 import * as v from 'valibot';
-import { parseBaseUrl } from '../../api/base-url.js';
-import { NetworkError, type Transport } from '../../api/transport.js';
+import { parseBaseUrl } from '../../api/check-options.js';
+import { NetworkError, type Transport } from '../../api/errors.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import { jsonIn } from '../../formats/text.js';
 import { embeddedUrl, type Settings } from '../../store/profile/settings.js';

@@ -1,13 +1,17 @@
 // Runs the embedded sandbox as a transport, which passes requests directly to the sandbox's
 // handler.
-import { NetworkError, type Transport } from '../../api/transport.js';
+import { NetworkError, type Transport } from '../../api/errors.js';
 import type { Credentials } from '../../api/types.js';
 import { timerMs } from '../../formats/calendar.js';
 import { openSandbox, type EmbeddedSandbox } from '../../sandbox/service.js';
 import { sandboxFile, type Home } from '../../store/files/home.js';
 import { openSqlite } from '../../store/files/sqlite-file.js';
-import { embeddedUrl } from '../../store/profile/settings.js';
-import { credentialName, openTokens, type KeptTokens } from '../../store/profile/secrets.js';
+import {
+  embeddedUrl,
+  credentialName,
+  openTokens,
+  type KeptTokens,
+} from '../../store/profile/settings.js';
 
 export interface EmbeddedService {
   readonly credentials: Credentials;

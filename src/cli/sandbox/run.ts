@@ -5,9 +5,8 @@ import { constants } from 'node:os';
 import { codeOf } from '../../formats/text.js';
 import { Failure } from '../../formats/failure.js';
 import { startServer } from '../../sandbox/server.js';
-import type { Process } from '../process.js';
+import { type Process, Ended } from '../process.js';
 import { defineCommand } from '../define.js';
-import { Ended } from '../exit-with.js';
 import { readServerOptions, serverOptions } from './start.js';
 import { file, verbatim } from '../values.js';
 

@@ -35,9 +35,8 @@ import {
   snapshotList,
   snapshotView,
 } from '../../terminal/views/sandbox-view.js';
-import { defineCommand } from '../define.js';
+import { defineCommand, done, list, record } from '../define.js';
 import { resolveId } from '../tx/resolve-id.js';
-import { done, list, record } from '../show.js';
 import { amount, choice, duration, text, transaction, whole, literal } from '../values.js';
 import { accountOf, controlSandbox, forgetBooks, queryOf, type SandboxDeps } from './control.js';
 import { faultFields as fieldNames, faultKinds } from '../../sandbox/faults.js';

@@ -15,7 +15,7 @@ import { webhookEvents, webhookMethods } from '../../sandbox/deliveries.js';
 import type { ServiceOptions } from '../../sandbox/service.js';
 import { openSqlite } from '../../store/files/sqlite-file.js';
 import type { Context } from '../context.js';
-import { readGivenFile } from '../stdin.js';
+import { readGivenFile } from '../process.js';
 
 const autoPay = () =>
   word('DURATION|off', (given): number | 'off' => (given === 'off' ? 'off' : parseDuration(given)));

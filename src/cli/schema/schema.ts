@@ -1,8 +1,8 @@
 // Prints the table of commands as JSON, for programs and agents.
-import { defineCommand, type Branch, type Command, type Deps } from '../define.js';
-import { globalOptions } from '../globals.js';
-import { text } from '../show.js';
+import { defineCommand, type Command, type Deps, text } from '../define.js';
+import { type Branch, branchNamed } from '../tree.js';
 import {
+  globalOptions,
   valueSchema,
   flagName,
   negatedFlag,
@@ -11,8 +11,7 @@ import {
   type Value,
   type Values,
 } from '../values.js';
-import { exitCodeRows } from '../help/topics.js';
-import { branchNamed } from '../help/suggest.js';
+import { exitCodeRows } from '../help/help.js';
 
 interface Option extends ValueSchema {
   readonly flag: string;

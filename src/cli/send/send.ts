@@ -1,7 +1,6 @@
 // Pays any destination. Each payment method also has its own command. Specification: endpoint 6,
 // rules 3, 5 and 6.
-import { defineCommand } from '../define.js';
-import { record } from '../show.js';
+import { defineCommand, record } from '../define.js';
 import { currency, phrase, text } from '../values.js';
 import {
   deductFees,

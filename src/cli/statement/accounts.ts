@@ -17,8 +17,7 @@ import {
   named,
 } from '../../wallet/books/programs.js';
 import type { Context } from '../context.js';
-import { defineCommand } from '../define.js';
-import { record } from '../show.js';
+import { defineCommand, record } from '../define.js';
 import { openBooks, timedLines } from './open-books.js';
 
 const cell = v.pipe(v.string(), v.transform(fromPlainCell));

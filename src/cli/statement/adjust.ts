@@ -7,8 +7,7 @@ import { Failure } from '../../formats/failure.js';
 import type { Close, Tie } from '../../store/journal/records.js';
 import { entryList } from '../../terminal/views/statement-view.js';
 import { monthAfter } from '../../wallet/books/statement.js';
-import { defineCommand } from '../define.js';
-import { list } from '../show.js';
+import { defineCommand, list } from '../define.js';
 import { text, word } from '../values.js';
 import { closesOf, date } from './open-books.js';
 

@@ -2,7 +2,7 @@
 // the sealed statements of closed months, and yields the rows of a statement.
 import Big from 'big.js';
 import { parse } from 'csv-parse/sync';
-import { detailsOf } from '../../api/reading/transaction.js';
+import { detailsOf } from '../../api/reading.js';
 import type { ListedTransaction } from '../../api/types.js';
 import { decimalsOf, fixed } from '../../formats/amount.js';
 import {
@@ -52,8 +52,7 @@ import {
 } from '../../wallet/books/statement.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
-import { eventsOf, hasInbox } from '../tx/local-facts.js';
-import { localFacts, partiesOf } from '../tx/local-facts.js';
+import { eventsOf, hasInbox, localFacts, partiesOf } from '../tx/local-facts.js';
 import { word } from '../values.js';
 
 export const zoneOption = (fallback = 'of this machine') =>

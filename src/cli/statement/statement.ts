@@ -42,9 +42,8 @@ import {
   type StatementScope,
 } from '../../wallet/books/statement.js';
 import type { Context } from '../context.js';
-import { defineCommand } from '../define.js';
-import { whereaboutsOf } from '../login/whereabouts.js';
-import { list } from '../show.js';
+import { defineCommand, list } from '../define.js';
+import { whereaboutsOf } from '../service.js';
 import { month } from '../tx/history.js';
 import { choice, currency } from '../values.js';
 import { accountRules } from './accounts.js';

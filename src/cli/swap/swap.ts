@@ -12,8 +12,7 @@ import {
   type SwapWords,
 } from '../../wallet/instruction/instruction.js';
 import type { Context } from '../context.js';
-import { defineCommand } from '../define.js';
-import { record } from '../show.js';
+import { defineCommand, record } from '../define.js';
 import { runGuided, walletChoices, type WalletChoice } from '../payment/guided.js';
 import { demandAnswers, paidView, runPayment } from '../payment/payment-flow.js';
 import {

@@ -13,8 +13,7 @@ import { checkedInvoice, checkedOnchainRequest } from '../../wallet/receive/chec
 import type { Context } from '../context.js';
 import { explained, recipientsOf } from './local-facts.js';
 import { pickId } from './resolve-id.js';
-import { defineCommand } from '../define.js';
-import { record } from '../show.js';
+import { defineCommand, record } from '../define.js';
 import { qrFile, writeQr } from '../receive/qr-file.js';
 import { endOf, resolutionText } from '../../wallet/payment/outcomes.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';

@@ -4,7 +4,7 @@ import type { ListedTransaction, TransactionFilter } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { unreachedText, commandFor } from '../../terminal/next-step.js';
 import { picked, type Fields } from '../../terminal/rows/list.js';
-import { type ListView, type Rows } from '../../terminal/rows/view.js';
+import type { ListView, Rows } from '../../terminal/rows/view.js';
 import { toJson } from '../../terminal/rows/json.js';
 import {
   idLength,
@@ -12,8 +12,7 @@ import {
   type RecipientOf,
 } from '../../terminal/views/transaction-view.js';
 import type { Context } from '../context.js';
-import { defineCommand } from '../define.js';
-import { list } from '../show.js';
+import { defineCommand, list } from '../define.js';
 import {
   historyFilter,
   historyOptions,
@@ -29,7 +28,7 @@ import { asTransaction, isNotReached, offlineList, lastCheckedText } from './pay
 import { openMeanwhile, recipientsOf, allExplained } from './local-facts.js';
 import { rememberIds } from './resolve-id.js';
 import { choice, flag, text, unless, whole } from '../values.js';
-import { Ended } from '../exit-with.js';
+import { Ended } from '../process.js';
 import { openPager, pagerOf } from '../../terminal/pager.js';
 import type { OutputStream } from '../../terminal/terminal.js';
 

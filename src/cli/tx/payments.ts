@@ -2,7 +2,7 @@
 import Big from 'big.js';
 import pLimit from 'p-limit';
 import type { ServiceClient } from '../../api/client.js';
-import { detailsOf } from '../../api/reading/transaction.js';
+import { detailsOf } from '../../api/reading.js';
 import type { CreateSide, ListedTransaction, RequestSide, Transaction } from '../../api/types.js';
 import { fixed, readDecimal } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
@@ -25,7 +25,7 @@ import { endOf, resolutionText } from '../../wallet/payment/outcomes.js';
 import { recordRead } from '../../wallet/payment/record.js';
 import { readTransaction } from '../../wallet/transaction/read.js';
 import type { Context } from '../context.js';
-import { within } from '../within.js';
+import { within } from '../process.js';
 import { eventsOf, openMeanwhile, partyOf } from './local-facts.js';
 import { resolveId } from './resolve-id.js';
 

@@ -11,8 +11,7 @@ import {
 } from '../../terminal/views/pending-view.js';
 import { stateWord } from '../../terminal/cards/steps.js';
 import { movedText } from '../../terminal/views/transaction-view.js';
-import { defineCommand, type Deps } from '../define.js';
-import { list } from '../show.js';
+import { defineCommand, type Deps, list } from '../define.js';
 import { duration, flag } from '../values.js';
 import { asOfText, pendingPayment, refreshOpen } from './payments.js';
 

@@ -19,7 +19,7 @@ import type { Context } from '../context.js';
 import { showSearching } from '../payment/payment-screen.js';
 import { back, type Back, type Choice } from '../../terminal/ask/questions.js';
 import { dateTime } from '../../terminal/time.js';
-import { leftAtOnce } from '../exit-with.js';
+import { leftAtOnce } from '../process.js';
 import {
   historyFilter,
   collected,

@@ -8,9 +8,8 @@ import {
   whereaboutsLine,
   walletList,
 } from '../../terminal/views/wallet-view.js';
-import { defineCommand, type Deps } from '../define.js';
-import { whereaboutsOf } from '../login/whereabouts.js';
-import { list } from '../show.js';
+import { defineCommand, type Deps, list } from '../define.js';
+import { whereaboutsOf } from '../service.js';
 import { currency } from '../values.js';
 
 export const wallets = defineCommand({

@@ -21,7 +21,7 @@ import { isThere } from '../../store/files/home.js';
 import type { Context } from '../context.js';
 import { outboxOf } from '../proposals/outbox.js';
 import { defineCommand } from '../define.js';
-import { Ended } from '../exit-with.js';
+import { Ended } from '../process.js';
 import {
   asOfText,
   openStates,
@@ -34,9 +34,8 @@ import {
 } from '../tx/payments.js';
 import { recipientsOf } from '../tx/local-facts.js';
 import { type Picked, createdText, pick, type Place } from '../tx/resolve-id.js';
-import { whereaboutsOf } from '../login/whereabouts.js';
+import { whereaboutsOf } from '../service.js';
 import { readWorth } from './worth.js';
-import type { Key } from 'node:readline';
 import { messageOf } from '../../formats/text.js';
 import type { Instruction } from '../../wallet/instruction/instruction.js';
 import { inWords } from '../../wallet/instruction/words.js';
@@ -46,6 +45,7 @@ import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
 import { truncate, wrap } from '../../terminal/layout.js';
 import type { Canvas } from '../../terminal/terminal.js';
 import { lineKind } from '../../terminal/views/transaction-view.js';
+import type { Key } from 'node:readline';
 
 export const home = defineCommand({
   examples: [['svcpay', 'shows balances, pending payments and a menu']],

@@ -3,7 +3,7 @@ import type { Rates } from '../../api/types.js';
 import { decimalsOf, money, type Money } from '../../formats/amount.js';
 import { findRate } from '../../wallet/quote/quote.js';
 import type { Context } from '../context.js';
-import { within } from '../within.js';
+import { within } from '../process.js';
 
 /**
  * Returns the value of an amount in another currency, or undefined without an exchange rate.

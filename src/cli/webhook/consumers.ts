@@ -7,8 +7,7 @@ import { isFormer, type Consumer, type EventStore } from '../../store/events/eve
 import type { ListView } from '../../terminal/rows/view.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { sentenceView } from '../../terminal/cards/card.js';
-import { defineCommand, type Deps } from '../define.js';
-import { list, record } from '../show.js';
+import { defineCommand, type Deps, list, record } from '../define.js';
 import { text, word } from '../values.js';
 
 /**

@@ -5,14 +5,14 @@ import { signatureHeader, readPayload, type WebhookEvent } from '../../webhooks/
 import type { Transaction } from '../../api/types.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
 import type { EventRow } from '../../terminal/views/webhook-view.js';
-import { randomBytes } from 'node:crypto';
 import { Failure } from '../../formats/failure.js';
 import { commandLine, type RunGlobals } from '../../terminal/next-step.js';
 import type { Context } from '../context.js';
 import { isRealService } from '../sandbox/control.js';
-import { readStdin } from '../stdin.js';
+import { readStdin } from '../process.js';
 import { flag, type ValuesOf } from '../values.js';
 import { codeOf } from '../../formats/text.js';
+import { randomBytes } from 'node:crypto';
 
 export const defaultListenPort = 4712;
 export const defaultListenUrl = `http://127.0.0.1:${defaultListenPort}`;

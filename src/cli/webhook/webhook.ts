@@ -1,6 +1,6 @@
 // Lists, sets, changes and removes the account's webhook (endpoints 11 to 14), and signs and
 // verifies bodies as the service does.
-import { isLoopback } from '../../api/base-url.js';
+import { isLoopback } from '../../api/check-options.js';
 import type { ServiceClient } from '../../api/client.js';
 import type { Webhook } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -13,8 +13,7 @@ import {
   verifiedView,
 } from '../../terminal/views/webhook-view.js';
 import type { Context } from '../context.js';
-import { defineCommand, type Deps } from '../define.js';
-import { list, record } from '../show.js';
+import { defineCommand, type Deps, list, record } from '../define.js';
 import { text, word, file } from '../values.js';
 import {
   chooseSecret,
@@ -27,8 +26,8 @@ import {
   olderSecrets,
 } from './receiving.js';
 import { signBody, isSignature, verifyBody } from '../../webhooks/events.js';
-import { readGivenFile, readStdinBytes } from '../stdin.js';
-import { credentialName } from '../../store/profile/secrets.js';
+import { readGivenFile, readStdinBytes } from '../process.js';
+import { credentialName } from '../../store/profile/settings.js';
 
 const id = text('ID').describe('webhook id, as shown by svcpay webhook list');
 

@@ -1,8 +1,7 @@
 // Shows the account, profile and service, and where svcpay stores the secrets.
 import { loginView } from '../../terminal/views/settings-views.js';
-import { defineCommand } from '../define.js';
-import { secretPlace, tokenStore } from '../login/whereabouts.js';
-import { record } from '../show.js';
+import { defineCommand, record } from '../define.js';
+import { secretPlace } from '../service.js';
 
 export const whoami = defineCommand({
   examples: [['svcpay whoami -q', 'prints the account id, for a script']],
@@ -10,7 +9,7 @@ export const whoami = defineCommand({
     const { settings } = context;
     const client = await context.client();
     const accountId = await client.accountId();
-    const store = await tokenStore(context);
+    const store = await context.tokens();
     const token = await store?.load();
     return {
       profile: settings.profileName,

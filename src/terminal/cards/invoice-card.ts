@@ -5,7 +5,7 @@ import { type CardDetail, detailLines, heading, linked } from './card.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 import { widthOf, wrap } from '../layout.js';
-import { usdtAddressFields } from '../../api/reading/objects.js';
+import { usdtAddressFields } from '../../api/reading.js';
 import type { RecordView } from '../rows/view.js';
 import { Failure } from '../../formats/failure.js';
 import { type Bitmap, encodeQr, svgOf } from '../../formats/qr/qr-code.js';

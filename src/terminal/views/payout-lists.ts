@@ -1,7 +1,13 @@
 // Shows payout destinations as tables: methods, institutions and the address book, and the
 // remittance advices of a batch.
-import { type FieldsOf, namesWithin, object, text } from '../../api/reading/readers.js';
-import { codeFields, personFields } from '../../api/reading/transaction.js';
+import {
+  type FieldsOf,
+  namesWithin,
+  object,
+  text,
+  codeFields,
+  personFields,
+} from '../../api/reading.js';
 import type { Institution } from '../../api/types.js';
 import type { Party, Recipient } from '../../store/profile/profiles.js';
 import { countryName } from '../../formats/country.js';

@@ -1,11 +1,8 @@
 // Shows the webhooks of an account, their signatures, and the received events, for people and for
 // scripts.
-import { webhookFields } from '../../api/reading/objects.js';
-import type { Transaction, Webhook } from '../../api/types.js';
-import { detailLines, sentenceView } from '../cards/card.js';
-import { fieldColumns, type ListView, type RecordView, type StreamView } from '../rows/view.js';
-import { clockTime, relativeTime } from '../time.js';
 import {
+  webhookFields,
+  transactionFields,
   count,
   fields,
   type FieldsOf,
@@ -14,8 +11,11 @@ import {
   namesWithin,
   object,
   text,
-} from '../../api/reading/readers.js';
-import { transactionFields } from '../../api/reading/transaction.js';
+} from '../../api/reading.js';
+import type { Transaction, Webhook } from '../../api/types.js';
+import { detailLines, sentenceView } from '../cards/card.js';
+import { fieldColumns, type ListView, type RecordView, type StreamView } from '../rows/view.js';
+import { clockTime, relativeTime } from '../time.js';
 import { counted, ownReference, shortId } from '../../formats/text.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
 import { type LayoutPart, sideBySide, widthOf } from '../layout.js';

@@ -3,18 +3,18 @@
 // update its balances before its list.
 import type Big from 'big.js';
 import type { ListedTransaction, TransactionFilter, Wallet } from '../../api/types.js';
-import { interrupted } from '../../api/request/retry.js';
+import { interrupted } from '../../api/timers.js';
 import { givenFromWire } from '../../formats/amount.js';
 import type { Span } from '../../formats/calendar.js';
 import { policies, poll, type PollNext } from '../../formats/poll.js';
-import { withFigures } from '../history/moved-amounts.js';
-import { spanFilter } from '../transaction/read.js';
 import {
+  withFigures,
   mayHaveCrossed,
   settledAt,
   withStoredTimes,
   type StoredTimes,
 } from '../history/moved-amounts.js';
+import { spanFilter } from '../transaction/read.js';
 import {
   type BookRows,
   booked,

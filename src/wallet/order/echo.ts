@@ -2,8 +2,7 @@
 // response, and throws a refusal if the order and the response differ. Compares currencies,
 // methods, amounts, the parties, and every field that identifies the destination.
 import Big from 'big.js';
-import { misreadText } from '../../api/reading/readers.js';
-import { deductions } from '../../api/reading/transaction.js';
+import { misreadText, deductions } from '../../api/reading.js';
 import { misread, type MisreadField, type RequestSide, type Transaction } from '../../api/types.js';
 import { decimalsOf, fixed, givenFromWire, readDecimal } from '../../formats/amount.js';
 import { lnurlTarget } from '../../formats/destination.js';

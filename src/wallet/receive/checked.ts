@@ -2,7 +2,7 @@
 // and finds the Lightning Address of an account.
 import { isOnNetwork, type Network } from '../../formats/rails.js';
 import type Big from 'big.js';
-import { decimal, instant } from '../../api/reading/readers.js';
+import { decimal, instant } from '../../api/reading.js';
 import type {
   BitcoinAddress as DepositAddress,
   Transaction,

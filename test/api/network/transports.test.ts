@@ -7,8 +7,8 @@ import { createServer as createTcpServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { HttpRequest } from '../../../src/api/transport.js';
-import { networkTransport, type OpeningTransport } from '../../../src/api/network/network.js';
+import type { HttpRequest } from '../../../src/api/errors.js';
+import { networkTransport, type OpeningTransport } from '../../../src/api/network.js';
 
 async function listening(server: Server): Promise<number> {
   const sockets = new Set<Socket>();

@@ -1,10 +1,8 @@
 // A ServiceClient for tests, with a stubbed service and a clock that advances only during pauses.
-import { ServiceClient } from '../../../src/api/client.js';
-import type { ClientOptions } from '../../../src/api/client.js';
-import { NetworkError } from '../../../src/api/transport.js';
+import { ServiceClient, type ClientOptions } from '../../../src/api/client.js';
+import { NetworkError } from '../../../src/api/errors.js';
 import type { Token } from '../../../src/api/types.js';
-import { answer, fakeService } from '../../support/fake-transport.js';
-import type { FakeService } from '../../support/fake-transport.js';
+import { answer, fakeService, type FakeService } from '../../support/fake-transport.js';
 
 export const baseUrl = 'https://api.example.com';
 export const tokenPath = '/api/v2/authentication/token-signature';

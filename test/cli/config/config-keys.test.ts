@@ -1,9 +1,8 @@
 // svcpay config accepts or refuses the value of a setting, and reports where the current value
 // comes from.
 import { describe, expect, test } from 'vitest';
-import { findKey, readKey } from '../../../src/cli/config/config-keys.js';
-import { readAll } from '../../../src/cli/values.js';
-import { globalOptions } from '../../../src/cli/globals.js';
+import { findKey, readKey } from '../../../src/cli/config/config.js';
+import { readAll, globalOptions } from '../../../src/cli/values.js';
 import type { Profile } from '../../../src/store/profile/profiles.js';
 import { resolveSettings } from '../../../src/store/profile/settings.js';
 

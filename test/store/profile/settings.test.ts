@@ -17,8 +17,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findHome, openFolder } from '../../../src/store/files/home.js';
 import { changeProfile, openConfig } from '../../../src/store/profile/profiles.js';
-import { openSecrets, type Keyring } from '../../../src/store/profile/secrets.js';
-import { resolveSettings } from '../../../src/store/profile/settings.js';
+import { openSecrets, type Keyring, resolveSettings } from '../../../src/store/profile/settings.js';
 import { startSvcpay, svcpay } from '../../support/svcpay.js';
 
 const program = resolve(import.meta.dirname, '../../../bin/svcpay.js');

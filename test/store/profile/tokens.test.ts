@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openTokens } from '../../../src/store/profile/secrets.js';
+import { openTokens } from '../../../src/store/profile/settings.js';
 
 const token = { accessToken: 'fresh', expiresAt: 1, accountId: 'ne01' };
 

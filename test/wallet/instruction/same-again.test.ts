@@ -7,11 +7,11 @@ import {
   onchainOrder,
   swapOrder,
   type Order,
+  encodeOrder,
 } from '../../../src/wallet/order/orders.js';
 import { sameAgain } from '../../../src/wallet/instruction/same-again.js';
 import { instructionOfOrder, orderOf } from '../../../src/wallet/instruction/order.js';
 import { askedColumns, type Instruction } from '../../../src/wallet/instruction/instruction.js';
-import { encodeOrder } from '../../../src/wallet/order/orders.js';
 import { readSendNow } from '../../../src/wallet/instruction/send.js';
 import { encodeLnurl } from '../../../src/formats/destination.js';
 import { encodeInvoice } from '../../../src/formats/bolt11/encode.js';

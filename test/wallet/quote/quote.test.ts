@@ -1,5 +1,5 @@
 // Tests the cost and the received amount of a quote that deducts its fees from the amount.
-import { detailsOf } from '../../../src/api/reading/transaction.js';
+import { detailsOf } from '../../../src/api/reading.js';
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
 import { formatAmount, parseAmount } from '../../../src/formats/amount.js';

@@ -1,6 +1,6 @@
 // A test bench for the payment core: a service with a one-page list, a journal in memory, and a
 // clock that runs only during pauses.
-import { detailsOf } from '../../../src/api/reading/transaction.js';
+import { detailsOf } from '../../../src/api/reading.js';
 import { NoAnswer, ServiceError } from '../../../src/api/errors.js';
 import type { CreateTransaction, Rates, Transaction } from '../../../src/api/types.js';
 import { Failure } from '../../../src/formats/failure.js';

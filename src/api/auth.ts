@@ -1,6 +1,6 @@
 // Signs in to the service: sends the signed token request, shares one token among all requests of a
 // client, and reacts to a refused token.
-import { Failure } from '../../formats/failure.js';
+import { Failure } from '../formats/failure.js';
 import {
   codeOf,
   isSuccess,
@@ -10,15 +10,16 @@ import {
   valueOf,
   type Advice,
   type Answer,
-} from '../answer.js';
-import type { Call, Send, Step } from './call.js';
-import { NoAnswer, ServiceError } from '../errors.js';
-import type { ClientOptions } from '../options.js';
-import { readToken } from '../reading/objects.js';
-import type { Credentials, Token } from '../types.js';
-import { policies, poll, type PollNext } from '../../formats/poll.js';
-import { messageOf } from '../../formats/text.js';
-import { interrupted, unlessInterrupted } from './retry.js';
+  type Call,
+  type Send,
+  type Step,
+} from './answer.js';
+import { NoAnswer, ServiceError } from './errors.js';
+import type { ClientOptions, Credentials, Token } from './types.js';
+import { readToken } from './reading.js';
+import { policies, poll, type PollNext } from '../formats/poll.js';
+import { messageOf } from '../formats/text.js';
+import { interrupted, unlessInterrupted } from './timers.js';
 
 export const tokenPath = '/api/v2/authentication/token-signature';
 
@@ -122,7 +123,7 @@ interface HeldToken extends Token {
   isFresh(): boolean;
 }
 
-export type TokenKeeper = ReturnType<typeof createTokenKeeper>;
+type TokenKeeper = ReturnType<typeof createTokenKeeper>;
 
 /**
  * Loads, stores and renews the access token. Concurrent requests share one sign-in.

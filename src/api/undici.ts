@@ -1,24 +1,153 @@
-// Sends one request over the network, with a time limit, a size limit and readable errors.
+// Sends requests with undici, directly or through a proxy, with a time limit, a size limit and
+// readable errors. Loaded while the connections open.
+import { Duplex } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import Agent, { type AgentOptions } from 'undici/lib/dispatcher/agent.js';
+import Pool, { type Connect } from 'undici/lib/dispatcher/pool.js';
+import { Failure } from '../formats/failure.js';
 import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher } from 'undici';
-import { timerMs } from '../../formats/calendar.js';
-import { codeOf, entryOf } from '../../formats/text.js';
+import { timerMs } from '../formats/calendar.js';
+import { codeOf, entryOf } from '../formats/text.js';
 import {
   NetworkError,
   type HttpRequest,
   type HttpResponse,
   type NetworkErrorDetails,
   type Timing,
-} from '../transport.js';
-import { clearTimeout, setImmediate, setTimeout } from '../timers.js';
+} from './errors.js';
+import { clearTimeout, setImmediate, setTimeout } from './timers.js';
+
+export interface Proxy {
+  readonly address: string;
+  readonly except: string;
+}
+
+export type Undici = ReturnType<typeof openUndici>;
+
+export function openUndici(connect: Connect, handshakeAt: (socket: Duplex) => number | undefined) {
+  /** The connection that undici opened for the request that starts now. */
+  let opened: Duplex | undefined;
+  const options: AgentOptions = {
+    // undici's own time limits are off, because the exchange has a time limit.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxResponseSize: mostBytes,
+    connect,
+    // Sets `opened` during `callback`, because undici starts the request on the new connection
+    // within `callback`.
+    factory: (origin, pool) =>
+      new Pool(origin, {
+        ...pool,
+        connect: (target, callback) =>
+          pool.connect(target, (error, socket) => {
+            opened = socket ?? undefined;
+            callback(error, socket);
+            opened = undefined;
+          }),
+      }),
+  };
+  const direct = new Agent(options);
+  let proxied: Promise<Dispatcher> | undefined;
+  return {
+    /**
+     * Sends a request, and resolves with the whole response. Rejects with {@link NetworkError} if
+     * the response is incomplete or takes longer than `longestMs`, and with Failure `usage` if the
+     * proxy's address is invalid.
+     * @param isSingleUse whether the connection closes after the response
+     */
+    async send(
+      request: NetworkRequest,
+      proxy: Proxy | undefined,
+      isSingleUse: boolean,
+      longestMs: number,
+    ): Promise<HttpResponse> {
+      const dispatcher =
+        proxy === undefined ? direct : await (proxied ??= openProxied(proxy, options));
+      const connectedAt = () => opened && (handshakeAt(opened) ?? performance.now());
+      return exchange(request, { dispatcher, isSingleUse, connectedAt }, longestMs);
+    },
+    /** Returns the number of idle direct connections to an origin. */
+    idle(origin: string): number {
+      const stats = direct.stats[origin];
+      return stats !== undefined && 'free' in stats ? stats.free : 0;
+    },
+    async close(): Promise<void> {
+      // Ends the connections at once. undici reports the end with `queueMicrotask`, which a test
+      // runner may fake.
+      for (const agent of [direct, await proxied?.catch(() => undefined)]) void agent?.destroy();
+    },
+  };
+}
+
+async function openProxied({ address, except }: Proxy, options: AgentOptions): Promise<Dispatcher> {
+  const [{ default: EnvHttpProxyAgent }, { default: connect }] = await Promise.all([
+    import('undici/lib/dispatcher/env-http-proxy-agent.js'),
+    import('undici/lib/api/api-connect.js'),
+  ]);
+  try {
+    return new EnvHttpProxyAgent({
+      ...options,
+      // Adds `connect` here, because svcpay does not load undici's index, which adds `connect` to
+      // every dispatcher.
+      clientFactory: (origin, pool) => Object.assign(new Pool(origin, pool), { connect }),
+      httpProxy: address,
+      httpsProxy: address,
+      noProxy: except,
+    });
+  } catch (cause) {
+    throw new Failure('usage', 'the proxy address in the environment is not valid.', {
+      money: 'Nothing was sent',
+      hint:
+        'Set HTTPS_PROXY to an address such as http://proxy.example:3128, or list in NO_PROXY ' +
+        'the hosts that need no proxy.',
+      cause,
+    });
+  }
+}
+
+/** The V8 flags that make V8 optimise WebAssembly that runs often. */
+const optimisations = ['wasm-tier-up', 'wasm-dynamic-tiering'];
+
+/**
+ * Lets undici's WebAssembly parser read a sample response while V8's optimisation is off, so that
+ * V8 never optimises the parser. If V8 optimised the WebAssembly parser, `process.exit` would wait
+ * 100 to 200 ms. The V8 flags are set only while V8 compiles the parser, because V8 rejects a
+ * compile cache that was written under different flags.
+ */
+export async function compileParser(): Promise<void> {
+  const { setFlagsFromString } = await import('node:v8');
+  const socket = new Duplex({
+    read: () => undefined,
+    write(_request, _encoding, written) {
+      this.push('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}');
+      written();
+    },
+  });
+  const agent = new Agent({
+    connect: (_target, callback) => queueMicrotask(() => callback(null, socket)),
+  });
+  for (const name of optimisations) setFlagsFromString(`--no-${name}`);
+  await new Promise<void>((parsed) =>
+    agent.dispatch(
+      { origin: 'http://localhost', path: '/', method: 'GET' },
+      {
+        onRequestStart: () => undefined,
+        onResponseEnd: () => parsed(),
+        onResponseError: () => parsed(),
+      },
+    ),
+  );
+  await agent.destroy();
+  for (const name of optimisations) setFlagsFromString(`--${name}`);
+}
 
 export type NetworkRequest = Omit<HttpRequest, 'body'> & {
   readonly body?: string | Uint8Array | undefined;
 };
 
 /** A dispatcher that carries requests to the service, and the state of its connections. */
-export interface Route {
+interface Route {
   readonly dispatcher: Dispatcher;
   /**
    * Returns the time by `performance.now()` at which TCP connected for the request that starts now,
@@ -33,13 +162,9 @@ export interface Route {
  * The size in bytes of the largest response body that the client accepts, both compressed and
  * decompressed.
  */
-export const mostBytes = 32 * 1024 * 1024;
+const mostBytes = 32 * 1024 * 1024;
 
-/**
- * Sends a request, and resolves with the whole response. Rejects with {@link NetworkError} if the
- * response is incomplete or takes longer than `longestMs`.
- */
-export async function exchange(
+async function exchange(
   request: NetworkRequest,
   route: Route,
   longestMs: number,

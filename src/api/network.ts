@@ -1,18 +1,88 @@
-// Opens connections to the service, directly or through the proxy from the environment variables.
-// svcpay can open a connection before it makes the request that uses the connection.
+// The network transport. Opens connections to the service, directly or through the proxy from the
+// environment, before undici has loaded and before the request that uses the connection.
+import { timerMs } from '../formats/calendar.js';
+import { NetworkError, type HttpResponse } from './errors.js';
+import type { NetworkRequest, Proxy, Undici } from './undici.js';
+import { nextTurn } from './timers.js';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { buildConnector } from 'undici';
 import connector from 'undici/lib/core/connect.js';
 import type { Connect } from 'undici/lib/dispatcher/pool.js';
-import { errorOf } from '../../formats/text.js';
-import { isLocalName, isLoopback } from '../base-url.js';
-import { Failure } from '../../formats/failure.js';
+import { errorOf } from '../formats/text.js';
+import { isLocalName, isLoopback } from './check-options.js';
+import { Failure } from '../formats/failure.js';
 
-export interface Proxy {
-  readonly address: string;
-  readonly except: string;
+interface NetworkOptions {
+  readonly env: NodeJS.ProcessEnv;
+  /**
+   * The time limit of a whole exchange, from the first byte sent to the last byte received. A
+   * single request may set a time limit that is shorter than `timeoutMs`.
+   */
+  readonly timeoutMs: number;
+  /** Whether to allow requests to a service whose certificate Node does not check. */
+  readonly insecure?: boolean | undefined;
+  /** Whether the process ends with `process.exit` after a few requests. */
+  readonly endsSoon?: boolean;
+}
+
+/** A transport that keeps connections open between requests. */
+type NetworkTransport = ((request: NetworkRequest) => Promise<HttpResponse>) & {
+  /** Ends all connections immediately. */
+  close(): Promise<void>;
+};
+
+export type OpeningTransport = NetworkTransport & {
+  /**
+   * Opens connections ahead of requests, until `connections` connections are idle. Does nothing if
+   * requests to the address use a proxy.
+   */
+  open(address: string, connections: number): void;
+};
+
+export function networkTransport(options: NetworkOptions): OpeningTransport {
+  const connections = openConnections(timerMs(options.timeoutMs));
+  const proxy = proxyOf(options.env);
+  let loading: Promise<Undici> | undefined;
+  let undici: Undici | undefined;
+  /**
+   * Whether each request gets its own connection, because the service closes connections that it
+   * announced as kept alive. A request on a connection that the service has closed would be lost.
+   */
+  let closesUnannounced = false;
+
+  async function load(): Promise<Undici> {
+    await nextTurn();
+    const { compileParser, openUndici } = await import('./undici.js');
+    if (options.endsSoon === true) await compileParser();
+    return (undici = openUndici(connections.connect, connections.handshakeAt));
+  }
+
+  async function send(request: NetworkRequest): Promise<HttpResponse> {
+    const url = new URL(request.url);
+    checkTls(url, options);
+    const through = mayBeProxied(url) ? proxy : undefined;
+    const { send } = await (loading ??= load());
+    try {
+      return await send(request, through, closesUnannounced, options.timeoutMs);
+    } catch (error) {
+      closesUnannounced ||= error instanceof NetworkError && error.wasClosed;
+      throw error;
+    }
+  }
+
+  return Object.assign(send, {
+    open(address: string, count: number): void {
+      const url = new URL(address);
+      if (closesUnannounced || (proxy !== undefined && mayBeProxied(url))) return;
+      connections.open(url, count - (undici?.idle(url.origin) ?? 0));
+    },
+    async close(): Promise<void> {
+      connections.close();
+      await (await loading?.catch(() => undefined))?.close();
+    },
+  });
 }
 
 /**
@@ -41,7 +111,7 @@ export const takesAnyCertificate = (env: NodeJS.ProcessEnv): boolean =>
  * Throws Failure `usage` if the environment makes Node skip certificate checks for a remote
  * machine, unless `insecure` allows skipping these checks.
  */
-export function checkTls(
+function checkTls(
   url: URL,
   { env, insecure }: { env: NodeJS.ProcessEnv; insecure?: boolean | undefined },
 ): void {
@@ -78,7 +148,7 @@ interface Opening {
   readonly whenOpen: Promise<unknown>;
 }
 
-export interface Connections {
+interface Connections {
   /**
    * The connector that undici calls for each connection. The connector returns a connection that
    * was opened in advance, or opens a new connection.
@@ -97,7 +167,7 @@ export interface Connections {
   close(): void;
 }
 
-export function openConnections(timeoutMs: number): Connections {
+function openConnections(timeoutMs: number): Connections {
   const connectTo = connector({ timeout: timeoutMs });
   const handshakes = new WeakMap<Duplex, number>();
   let ahead: readonly Opening[] = [];

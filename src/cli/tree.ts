@@ -1,0 +1,92 @@
+// Defines the tree of commands, and finds a command by its words or refuses an unknown word.
+import type { Context } from './context.js';
+import type { Command } from './define.js';
+import { Failure } from '../formats/failure.js';
+import { nearest, clip } from '../formats/text.js';
+
+/** A command name in the command tree, and the function that loads the command's code. */
+export interface Branch {
+  readonly name: string;
+  readonly summary: string;
+  readonly aliases?: readonly string[];
+  /** The heading in help under which the command is listed. */
+  readonly section?: string;
+  /**
+   * Whether the command moves money, so that its failures begin with the state of the money.
+   * `depends` means that the arguments and options decide whether money moves.
+   */
+  readonly money?: true | 'depends';
+  /**
+   * Whether the command refuses a subaccount in `--account`, because the service runs the command's
+   * requests only for the account of the API key.
+   */
+  readonly ownAccount?: boolean;
+  /** Whether only the owner may run the command, so that a run that charges a budget may not. */
+  readonly ownerOnly?: boolean;
+  /** The number of connections to open while the command's code loads. */
+  readonly connections?: number;
+  readonly load?: (() => Promise<Command>) | undefined;
+  readonly branches?: readonly Branch[];
+}
+
+export const isNamed = ({ name, aliases = [] }: Branch, word: string): boolean =>
+  name === word || aliases.includes(word);
+
+/** Whether a word is similar to the name of a command in a command group. */
+export const isNearMiss = (word: string, { branches = [] }: Branch): boolean =>
+  nearest(
+    word,
+    branches.map(({ name }) => name),
+  ) !== undefined;
+
+/**
+ * Refuses an unknown command.
+ * @param path the words before the wrong word
+ */
+export function unknownCommand(
+  word: string,
+  path: readonly string[],
+  { branches = [] }: Branch,
+  also: readonly string[] = [],
+): Failure {
+  const names = [...branches.flatMap(({ name, aliases = [] }) => [name, ...aliases]), ...also];
+  const meant = nearest(word, names);
+  const shown = branches.map(({ name }) => name);
+  const rest = path.length === 0 ? '' : ` There are ${shown.join(', ')}.`;
+  const message = `There is no command "${[...path, clip(word)].join(' ')}".`;
+  return new Failure(
+    'usage',
+    meant === undefined ? message + rest : `${message} Did you mean ${[...path, meant].join(' ')}?`,
+    { next: { do: 'run', command: [...path, '--help'].join(' ') } },
+  );
+}
+
+/**
+ * Finds the branch with the given name in the command tree. Throws Failure `usage` with a
+ * suggestion for an unknown name.
+ * @param more further candidates for the first word
+ */
+export function branchNamed(
+  words: readonly string[],
+  tree: Branch,
+  more: readonly string[] = [],
+): Branch {
+  let branch = tree;
+  words.forEach((word, index) => {
+    const next = branch.branches?.find((each) => isNamed(each, word));
+    if (next === undefined)
+      throw unknownCommand(word, words.slice(0, index), branch, index === 0 ? more : []);
+    branch = next;
+  });
+  return branch;
+}
+
+/** Refuses a run that charges a budget what only the owner of the wallet may do. */
+export function demandOwner({ settings: { budget } }: Pick<Context, 'settings'>): void {
+  if (budget === undefined) return;
+  throw new Failure(
+    'usage',
+    `Only the owner may do this, and this run belongs to the budget ${budget}.`,
+    { hint: 'The owner runs svcpay without --budget and without SVCPAY_BUDGET.' },
+  );
+}

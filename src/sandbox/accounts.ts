@@ -82,15 +82,8 @@ export function verifyBooks(store: Store): void {
   );
 }
 
-function bookOf(store: Store, { owner, role, ccy }: Pick<Leg, 'owner' | 'role' | 'ccy'>) {
-  return store.one(
-    bookRow,
-    'SELECT id, balance FROM book WHERE owner = ? AND role = ? AND ccy = ?',
-    owner,
-    role,
-    ccy,
-  );
-}
+const bookOf = (store: Store, { owner, role, ccy }: Pick<Leg, 'owner' | 'role' | 'ccy'>) =>
+  store.find(bookRow, 'book', { owner, role, ccy });
 
 /** Changes the balance of a book, and opens the book if the book does not exist yet. */
 function applyLeg({ store, now }: Context, leg: Leg): { bookId: number; amount: number } {
@@ -102,7 +95,7 @@ function applyLeg({ store, now }: Context, leg: Leg): { bookId: number; amount: 
   if (!Number.isSafeInteger(balance)) throw new RangeError(`The ${role} book in ${ccy} is full.`);
   if (book === undefined)
     return { bookId: store.insert('book', { owner, role, ccy, balance, changedAt: now }), amount };
-  store.run('UPDATE book SET balance = ?, changed_at = ? WHERE id = ?', balance, now, book.id);
+  store.update('book', { balance, changedAt: now }, { id: book.id });
   return { bookId: book.id, amount };
 }
 
@@ -135,7 +128,7 @@ const accountRow = v.object({
 export type Account = v.InferOutput<typeof accountRow>;
 
 export function findAccount(store: Store, id: string): Account | undefined {
-  return store.one(accountRow, 'SELECT * FROM account WHERE id = ?', id);
+  return store.find(accountRow, 'account', { id });
 }
 
 export const listAccounts = (store: Store): Account[] =>
@@ -149,7 +142,7 @@ export function reachAccount(store: Store, caller: Account, id: string): Account
   assertAccountId(id);
   const account = findAccount(store, id);
   if (account === undefined) throw notFound();
-  assertReach(caller, id, account.parentId);
+  assertReach(store, caller, id);
   return account;
 }
 
@@ -172,12 +165,8 @@ function assertAccountId(id: string): void {
 const anothersAccount = (): Refusal => unauthorized('you are not authorized to view this account');
 
 /** Throws a `Refusal` unless the caller is the owner or the owner's parent. */
-export function assertReach(
-  caller: Account,
-  ownerId: string,
-  ownersParent: string | null | undefined,
-): void {
-  if (ownerId === caller.id || ownersParent === caller.id) return;
+export function assertReach(store: Store, caller: Account, ownerId: string): void {
+  if (ownerId === caller.id || findAccount(store, ownerId)?.parentId === caller.id) return;
   if (ownerId === caller.parentId) throw permissionDenied();
   throw anothersAccount();
 }
@@ -197,8 +186,7 @@ const walletRow = v.object({
 });
 
 export function openWallet(ctx: Context, accountId: string, ccy: string): void {
-  const sql = 'SELECT id FROM wallet WHERE account_id = ? AND ccy = ?';
-  if (ctx.store.one(v.object({ id: v.string() }), sql, accountId, ccy) !== undefined) return;
+  if (ctx.store.find(v.object({}), 'wallet', { accountId, ccy }) !== undefined) return;
   ctx.store.insert('wallet', { id: randomId(ctx.random), accountId, ccy, createdAt: ctx.now });
 }
 

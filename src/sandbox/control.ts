@@ -13,7 +13,6 @@ import type {
 } from '../formats/sandbox/answers.js';
 import { findAccount, listAccounts, walletsOf } from './accounts.js';
 import {
-  type DueAction,
   readClock,
   runDueActions,
   setClock,
@@ -23,13 +22,14 @@ import {
 } from './world.js';
 import { addFault, clearFaults, faultRule, listFaults, removeFault } from './faults.js';
 import {
-  control,
+  type Answers,
+  type Call,
+  controlPrefix,
   idParam,
-  readBody,
-  type Route,
-  type RoutedRequest,
-  wholeNumber,
+  openEndpoints,
   readLog,
+  type Route,
+  wholeNumber,
 } from './routing.js';
 import { mine, fund, payFromOutside } from './kinds.js';
 import { badRequest, notFound, currency, duration, readAmount, whole, states } from './wire.js';
@@ -55,12 +55,6 @@ import { findTransaction } from './transactions.js';
 
 const endOfTime = Date.UTC(2200, 0);
 
-interface ControlOptions {
-  /** Returns the machine's time in epoch ms. */
-  readonly machineTime: () => number;
-  readonly dueActions: ReadonlyMap<string, DueAction>;
-}
-
 const fundBody = v.object({ ccy: currency, amount: v.string(), accountId: v.optional(v.string()) });
 const accountBody = v.object({
   displayName: v.pipe(v.string(), v.nonEmpty(), v.maxLength(100)),
@@ -84,90 +78,74 @@ const seedBody = v.object({
 const advanceBody = v.object({ by: duration });
 const autoPayBody = v.object({ after: v.union([v.literal('off'), duration]) });
 
-export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
-  /** Changes the clock and runs the actions that became due. */
-  const clock =
-    (change: (clock: ClockState, call: RoutedRequest) => ClockState) =>
-    (call: RoutedRequest): ClockState => {
-      const [{ ctx }, machine] = [call, machineTime()];
-      const set = change(readClock(ctx.store, machine), call);
-      setClock(ctx.store, machine, set);
-      runDueActions({ ...ctx, now: set.now }, dueActions);
-      return set;
-    };
-  return [
-    control('GET', 'status', ({ ctx }) => status(ctx, machineTime())),
-    control('POST', 'fund', fundWallet),
-    control('POST', 'accounts', openAccount),
-    control('POST', 'pay', ({ ctx, incoming }) => {
-      const { target, amount } = readBody(incoming, payBody);
-      return payFromOutside(ctx, target, amount);
-    }),
-    control('POST', 'invoice', outsideInvoice),
-    control('POST', 'mine', ({ ctx, incoming }) => {
-      const { n } = readBody(incoming, mineBody);
-      return { data: mine(ctx, n, dueActions) };
-    }),
-    control('POST', 'reset', ({ ctx }) => {
-      reset(ctx, machineTime());
-      return status(ctx, machineTime());
-    }),
-    control('POST', 'seed', ({ ctx, incoming }) => {
-      const { seed, months } = readBody(incoming, seedBody);
-      reset(ctx, machineTime(), seed, Number(months));
-      return status(ctx, machineTime());
-    }),
-    control('GET', 'clock', ({ ctx }) => readClock(ctx.store, machineTime())),
-    control(
-      'POST',
-      'clock/advance',
-      clock(({ now, frozen }, { incoming }) => {
-        const { by } = readBody(incoming, advanceBody);
-        if (now + by > endOfTime) throw badRequest('the clock cannot advance beyond the year 2200');
-        return { now: now + by, frozen };
-      }),
-    ),
-    control(
-      'POST',
-      'clock/freeze',
-      clock(({ now }) => ({ now, frozen: true })),
-    ),
-    control(
-      'POST',
-      'clock/thaw',
-      clock(({ now }) => ({ now, frozen: false })),
-    ),
-    control('PUT', 'auto-pay', (call) => {
-      const { after } = readBody(call.incoming, autoPayBody);
-      writeAutoPay(call.ctx.store, after);
-      return { after };
-    }),
-    ...faultControls(),
-    control('GET', 'log', ({ ctx, query }) => ({ data: readLog(ctx.store, logFilter(query)) })),
-  ];
-}
+/** Changes the clock and runs the actions that became due. */
+const clock =
+  (change: (clock: ClockState, call: Call) => ClockState) =>
+  (call: Call): ClockState => {
+    const { ctx } = call;
+    const set = change(readClock(ctx.store, ctx.machine), call);
+    setClock(ctx, set);
+    runDueActions({ ...ctx, now: set.now });
+    return set;
+  };
 
-function faultControls(): Route[] {
-  return [
-    control('GET', 'faults', ({ ctx }) => ({ data: listFaults(ctx.store) })),
-    control('POST', 'faults', ({ ctx, incoming }) =>
-      addFault(ctx.store, readBody(incoming, faultRule)),
-    ),
-    control('DELETE', 'faults', ({ ctx }) => {
-      clearFaults(ctx.store);
-      return { data: [] };
+const worldControls: Answers<Call> = {
+  'GET status': ({ ctx }) => status(ctx),
+  'POST fund': fundWallet,
+  'POST accounts': openAccount,
+  'POST pay'({ ctx, read }) {
+    const { target, amount } = read(payBody);
+    return payFromOutside(ctx, target, amount);
+  },
+  'POST invoice': outsideInvoice,
+  'POST mine': ({ ctx, read }) => ({ data: mine(ctx, read(mineBody).n) }),
+  'POST reset'({ ctx }) {
+    reset(ctx);
+    return status(ctx);
+  },
+  'POST seed'({ ctx, read }) {
+    const { seed, months } = read(seedBody);
+    reset(ctx, seed, Number(months));
+    return status(ctx);
+  },
+  'GET clock': ({ ctx }) => readClock(ctx.store, ctx.machine),
+  'POST clock/advance': clock(({ now, frozen }, { read }) => {
+    const { by } = read(advanceBody);
+    if (now + by > endOfTime) throw badRequest('the clock cannot advance beyond the year 2200');
+    return { now: now + by, frozen };
+  }),
+  'POST clock/freeze': clock(({ now }) => ({ now, frozen: true })),
+  'POST clock/thaw': clock(({ now }) => ({ now, frozen: false })),
+  'PUT auto-pay'({ ctx, read }) {
+    const { after } = read(autoPayBody);
+    writeAutoPay(ctx.store, after);
+    return { after };
+  },
+  'GET log': ({ ctx, query }) => ({
+    data: readLog(ctx.store, {
+      method: query.get('method')?.toUpperCase(),
+      path: query.get('path') ?? undefined,
+      limit: wholeNumber(query, 'limit'),
     }),
-    control('DELETE', 'faults/:id', (call) => {
-      removeFault(call.ctx.store, idParam(call));
-      return { data: listFaults(call.ctx.store) };
-    }),
-  ];
-}
+  }),
+};
 
-function status(ctx: Context, machine: number): Unserialized<SandboxStatus> {
-  const { store } = ctx;
+const faultControls: Answers<Call> = {
+  'GET faults': ({ ctx }) => ({ data: listFaults(ctx.store) }),
+  'POST faults': ({ ctx, read }) => addFault(ctx.store, read(faultRule)),
+  'DELETE faults'({ ctx }) {
+    clearFaults(ctx.store);
+    return { data: [] };
+  },
+  'DELETE faults/:id'(call) {
+    removeFault(call.ctx.store, idParam(call));
+    return { data: listFaults(call.ctx.store) };
+  },
+};
+
+function status({ store, machine, baseUrl }: Context): Unserialized<SandboxStatus> {
   return {
-    baseUrl: ctx.baseUrl,
+    baseUrl,
     accountId: requireSetting(store, 'mainAccount'),
     clock: readClock(store, machine),
     autoPay: readAutoPay(store) ?? 'off',
@@ -201,52 +179,29 @@ function counts(store: Store, sql: string): Record<string, number> {
   return Object.fromEntries(rows.map(({ value, count }) => [value, count]));
 }
 
-function fundWallet({ ctx, incoming }: RoutedRequest): Unserialized<SandboxWallet> | undefined {
-  const {
-    ccy,
-    amount,
-    accountId = requireSetting(ctx.store, 'mainAccount'),
-  } = readBody(incoming, fundBody);
+function fundWallet({ ctx, read }: Call): Unserialized<SandboxWallet> | undefined {
+  const { ccy, amount, accountId = requireSetting(ctx.store, 'mainAccount') } = read(fundBody);
   const account = findAccount(ctx.store, accountId);
   if (account === undefined) throw notFound();
   fund(ctx, account, ccy, readAmount(ccy, amount));
   return walletsIn(ctx.store, accountId).find((wallet) => wallet.ccy === ccy);
 }
 
-function openAccount({ ctx, incoming }: RoutedRequest): Credentials {
-  const { displayName, parentAccountId = requireSetting(ctx.store, 'mainAccount') } = readBody(
-    incoming,
-    accountBody,
-  );
+function openAccount({ ctx, read }: Call): Credentials {
+  const body = read(accountBody);
+  const { displayName, parentAccountId = requireSetting(ctx.store, 'mainAccount') } = body;
   if (parentAccountId !== null && findAccount(ctx.store, parentAccountId) === undefined)
     throw notFound();
   const { id } = createAccount(ctx, displayName, parentAccountId);
   return issueCredentials(ctx, id);
 }
 
-function outsideInvoice({ ctx, incoming }: RoutedRequest): Unserialized<OutsideInvoice> {
-  const { amount, description, expiry } = readBody(incoming, invoiceBody);
-  const value = readAmount('BTC', amount);
-  const made = createInvoice(ctx, {
-    amount: value,
-    description,
-    expiryMs: Number(expiry),
-    txnId: null,
-  });
-  return {
-    invoice: made.invoice,
-    paymentHash: made.paymentHash,
-    amount: value,
-    expiresAt: made.expiresAt,
-  };
-}
-
-function logFilter(query: URLSearchParams) {
-  return {
-    method: query.get('method')?.toUpperCase(),
-    path: query.get('path') ?? undefined,
-    limit: wholeNumber(query, 'limit'),
-  };
+function outsideInvoice({ ctx, read }: Call): Unserialized<OutsideInvoice> {
+  const { amount: given, description, expiry } = read(invoiceBody);
+  const amount = readAmount('BTC', given);
+  const terms = { amount, description, expiryMs: Number(expiry), txnId: null };
+  const { invoice, paymentHash, expiresAt } = createInvoice(ctx, terms);
+  return { invoice, paymentHash, amount, expiresAt };
 }
 
 const triggerBody = v.object({
@@ -267,30 +222,28 @@ const triggerBody = v.object({
 
 const optionsBody = v.object({ allowHttpLoopback: v.boolean() });
 
-export function webhookControls(): Route[] {
-  return [
-    control('POST', 'trigger', trigger),
-    control('GET', 'deliveries', ({ ctx, query }) => ({
-      data: listDeliveries(ctx.store, {
-        txnId: query.get('txnId') ?? undefined,
-        status: query.get('status') ?? undefined,
-        limit: wholeNumber(query, 'limit'),
-      }),
-    })),
-    control('POST', 'deliveries/:id/replay', (call) => {
-      replay(call.ctx, idParam(call));
-      return showDelivery(call.ctx.store, idParam(call));
+const webhookControls: Answers<Call> = {
+  'POST trigger': trigger,
+  'GET deliveries': ({ ctx, query }) => ({
+    data: listDeliveries(ctx.store, {
+      txnId: query.get('txnId') ?? undefined,
+      status: query.get('status') ?? undefined,
+      limit: wholeNumber(query, 'limit'),
     }),
-    control('PUT', 'webhook-options', ({ ctx, incoming }) => {
-      changeWebhookOptions(ctx.store, readBody(incoming, optionsBody));
-      return readWebhookOptions(ctx.store);
-    }),
-  ];
-}
+  }),
+  'POST deliveries/:id/replay'(call) {
+    replay(call.ctx, idParam(call));
+    return showDelivery(call.ctx.store, idParam(call));
+  },
+  'PUT webhook-options'({ ctx, read }) {
+    changeWebhookOptions(ctx.store, read(optionsBody));
+    return readWebhookOptions(ctx.store);
+  },
+};
 
 /** Sends a test event. The state in the test event can differ from the state of the transaction. */
-function trigger({ ctx, incoming }: RoutedRequest): unknown {
-  const { state, txnId, extRefId, msg, accountId } = readBody(incoming, triggerBody);
+function trigger({ ctx, read }: Call): unknown {
+  const { state, txnId, extRefId, msg, accountId } = read(triggerBody);
   const txn = txnId === undefined ? undefined : findTransaction(ctx.store, txnId);
   if (txnId !== undefined && txn === undefined) throw notFound();
   if (txn !== undefined && extRefId !== undefined)
@@ -330,28 +283,29 @@ const saveBody = v.object({
  */
 const omittedTables = ['setting', 'used_signature', 'request_log', 'fault', 'snapshot'];
 
-export function snapshotControls(machineTime: () => number): Route[] {
-  return [
-    control('GET', 'snapshots', ({ ctx }) => ({ data: listSnapshots(ctx.store) })),
-    control('POST', 'snapshots', ({ ctx, incoming }) =>
-      saveSnapshot(ctx, machineTime(), readBody(incoming, saveBody).name),
-    ),
-    control('POST', 'snapshots/:name/load', ({ ctx, params }) =>
-      loadSnapshot(ctx, machineTime(), params['name'] ?? ''),
-    ),
-    control('DELETE', 'snapshots/:name', ({ ctx, params }) => {
-      removeSnapshot(ctx.store, requireSnapshot(ctx.store, params['name'] ?? '').id);
-      return { data: listSnapshots(ctx.store) };
-    }),
-  ];
-}
+const snapshotControls: Answers<Call> = {
+  'GET snapshots': ({ ctx }) => ({ data: listSnapshots(ctx.store) }),
+  'POST snapshots': ({ ctx, read }) => saveSnapshot(ctx, read(saveBody).name),
+  'POST snapshots/:name/load': ({ ctx, param }) => loadSnapshot(ctx, param('name')),
+  'DELETE snapshots/:name'({ ctx, param }) {
+    removeSnapshot(ctx.store, requireSnapshot(ctx.store, param('name')).id);
+    return { data: listSnapshots(ctx.store) };
+  },
+};
+
+export const controls: readonly Route[] = openEndpoints(controlPrefix, {
+  ...worldControls,
+  ...faultControls,
+  ...webhookControls,
+  ...snapshotControls,
+});
 
 export function listSnapshots(store: Store): Snapshot[] {
   return store.all(snapshotRow, 'SELECT * FROM snapshot ORDER BY id').map(showSnapshot);
 }
 
 /** Saves the state under a name, and replaces an earlier snapshot of this name. */
-function saveSnapshot({ store }: Context, machine: number, name: string): Snapshot {
+function saveSnapshot({ store, machine }: Context, name: string): Snapshot {
   const before = findSnapshot(store, name);
   if (before !== undefined) removeSnapshot(store, before.id);
   const { now, frozen } = readClock(store, machine);
@@ -373,7 +327,8 @@ function saveSnapshot({ store }: Context, machine: number, name: string): Snapsh
  * Restores a snapshot, including its clock. Restoring a snapshot keeps the current credentials of
  * the main account.
  */
-function loadSnapshot({ store }: Context, machine: number, name: string): Snapshot {
+function loadSnapshot(ctx: Context, name: string): Snapshot {
+  const { store, machine } = ctx;
   const snapshot = requireSnapshot(store, name);
   const { apiKey, apiSecret, accountId } = readCredentials(store);
   // Lets SQLite check foreign keys only at the commit, because restored rows refer to each other.
@@ -386,7 +341,7 @@ function loadSnapshot({ store }: Context, machine: number, name: string): Snapsh
   store.run('UPDATE webhook SET claim = max(claim + 1, ?), claimed_until = 0', machine);
   setCredentials(store, accountId, apiKey, apiSecret);
   const shown = showSnapshot(snapshot);
-  setClock(store, machine, shown.clock);
+  setClock(ctx, shown.clock);
   return shown;
 }
 
@@ -396,7 +351,7 @@ function removeSnapshot(store: Store, id: number): void {
 }
 
 function findSnapshot(store: Store, name: string): v.InferOutput<typeof snapshotRow> | undefined {
-  return store.one(snapshotRow, 'SELECT * FROM snapshot WHERE name = ?', name);
+  return store.find(snapshotRow, 'snapshot', { name });
 }
 
 function requireSnapshot(store: Store, name: string): v.InferOutput<typeof snapshotRow> {

@@ -278,10 +278,14 @@ export interface Store {
   /** Returns the first row, checked against `shape`, or undefined if the result has no rows. */
   one<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T | undefined;
   all<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T[];
+  /** Returns the row of a table with these values, or undefined if the table has no such row. */
+  find<T>(shape: Shape<T>, table: string, values: Row): T | undefined;
   /** Runs a statement, and returns the number of changed rows. */
   run(sql: string, ...values: readonly Value[]): number;
   /** Inserts a row, and returns the id of the row if the table assigns ids. */
   insert(table: string, row: Row): number;
+  /** Changes the rows with the values of `where`, and returns their number. */
+  update(table: string, changes: Row, where: Row): number;
   /**
    * Runs `job` in a savepoint, and rolls the savepoint back if the job throws. Call `attempt` only
    * inside `write`.
@@ -333,35 +337,12 @@ export function openStore(options: StoreOptions): Store {
   const db = openDatabase(options);
   const closing = new AbortController();
   const statement = statementsOf(db);
-
-  function attempt<T>(job: () => T): T {
-    statement('SAVEPOINT job').run([]);
-    try {
-      const result = job();
-      statement('RELEASE job').run([]);
-      return result;
-    } catch (error) {
-      // If the disk is full, SQLite has already rolled back the transaction.
-      if (db.inTransaction) db.exec('ROLLBACK TO job; RELEASE job');
-      throw error;
-    }
-  }
-
   const store: Store = {
-    one: (shape, sql, ...values) => store.all(shape, sql, ...values)[0],
-    all: (shape, sql, ...values) =>
-      statement(sql)
-        .all(values)
-        .map((row) => v.parse(shape, v.parse(namedRow, row))),
-    run: (sql, ...values) => statement(sql).run(values).changes,
-    insert(table, row) {
-      const columns = Object.keys(row).map(columnOf);
-      const sql =
-        `INSERT INTO ${table} (${columns.join(', ')}) ` +
-        `VALUES (${columns.map(() => '?').join(', ')})`;
-      return Number(statement(sql).run(Object.values(row)).lastInsertRowid);
+    ...rowsOn(statement),
+    attempt(job) {
+      statement('SAVEPOINT job').run([]);
+      return finish(db, 'RELEASE job', 'ROLLBACK TO job; RELEASE job', job);
     },
-    attempt,
     async write<T>(job: () => T): Promise<T> {
       let locked: unknown;
       const step = async (): Promise<PollNext<T>> => {
@@ -373,7 +354,12 @@ export function openStore(options: StoreOptions): Store {
           return {};
         }
         // The job runs synchronously until the COMMIT, so no other job can run on this connection.
-        return { done: finish(job) };
+        const verified = (): T => {
+          const result = job();
+          options.verify(store);
+          return result;
+        };
+        return { done: finish(db, 'COMMIT', 'ROLLBACK', verified) };
       };
       const deps = { now: options.now, sleep: (ms: number) => pause(ms), signal: closing.signal };
       const end = await poll(policies.sandboxLock, step, deps);
@@ -386,27 +372,69 @@ export function openStore(options: StoreOptions): Store {
       db.close();
     },
   };
-
-  /**
-   * Runs the job in the open transaction, then commits the transaction, or rolls it back if the job
-   * throws.
-   */
-  function finish<T>(job: () => T): T {
-    try {
-      const result = job();
-      options.verify(store);
-      statement('COMMIT').run([]);
-      return result;
-    } catch (error) {
-      // If the disk is full, SQLite has already rolled back the transaction.
-      if (db.inTransaction) statement('ROLLBACK').run([]);
-      throw error;
-    }
+  try {
+    db.exec(`PRAGMA busy_timeout = ${openingTimeoutMs}; BEGIN IMMEDIATE`);
+    finish(db, `COMMIT; PRAGMA busy_timeout = ${busyTimeoutMs}`, 'ROLLBACK', () =>
+      options.initialise(store),
+    );
+  } catch (error) {
+    db.close();
+    throw error;
   }
-
-  alone(db, () => options.initialise(store));
   return store;
 }
+
+/** Runs the job, then ends the open transaction or savepoint. */
+function finish<T>(db: Database.Database, commit: string, rollback: string, job: () => T): T {
+  try {
+    const result = job();
+    db.exec(commit);
+    return result;
+  } catch (error) {
+    // If the disk is full, SQLite has already rolled back the transaction.
+    if (db.inTransaction) db.exec(rollback);
+    throw error;
+  }
+}
+
+function rowsOn(
+  statement: (sql: string) => Database.Statement,
+): Pick<Store, 'one' | 'all' | 'find' | 'run' | 'insert' | 'update'> {
+  const run: Store['run'] = (sql, ...values) => statement(sql).run(values).changes;
+  const all: Store['all'] = (shape, sql, ...values) =>
+    statement(sql)
+      .all(values)
+      .map((row) => v.parse(shape, v.parse(namedRow, row)));
+  return {
+    run,
+    all,
+    one: (shape, sql, ...values) => all(shape, sql, ...values)[0],
+    find: (shape, table, where) =>
+      all(
+        shape,
+        `SELECT * FROM ${table} WHERE ${equal(where, ' AND ')}`,
+        ...Object.values(where),
+      )[0],
+    insert(table, row) {
+      const columns = Object.keys(row);
+      const sql =
+        `INSERT INTO ${table} (${columns.map(columnOf).join(', ')}) ` +
+        `VALUES (${columns.map(() => '?').join(', ')})`;
+      return Number(statement(sql).run(Object.values(row)).lastInsertRowid);
+    },
+    update: (table, changes, where) =>
+      run(
+        `UPDATE ${table} SET ${equal(changes, ', ')} WHERE ${equal(where, ' AND ')}`,
+        ...Object.values(changes),
+        ...Object.values(where),
+      ),
+  };
+}
+
+const equal = (row: Row, separator: string): string =>
+  Object.keys(row)
+    .map((name) => `${columnOf(name)} = ?`)
+    .join(separator);
 
 function statementsOf(db: Database.Database): (sql: string) => Database.Statement {
   const prepared = new Map<string, Database.Statement>();
@@ -445,19 +473,6 @@ function inMemory(): Database.Database {
   return db;
 }
 
-/** Runs the step in an exclusive transaction, and closes the database if the step fails. */
-function alone(db: Database.Database, step: () => void): void {
-  try {
-    db.exec(`PRAGMA busy_timeout = ${openingTimeoutMs}; BEGIN IMMEDIATE`);
-    step();
-    db.exec(`COMMIT; PRAGMA busy_timeout = ${busyTimeoutMs}`);
-  } catch (error) {
-    if (db.inTransaction) db.exec('ROLLBACK');
-    db.close();
-    throw error;
-  }
-}
-
 const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY');
 
 type SettingName =
@@ -475,7 +490,7 @@ type SettingName =
 const settingRow = v.object({ value: v.string() });
 
 export function readSetting(store: Store, key: SettingName): string | undefined {
-  return store.one(settingRow, 'SELECT value FROM setting WHERE key = ?', key)?.value;
+  return store.find(settingRow, 'setting', { key })?.value;
 }
 
 export function requireSetting(store: Store, key: SettingName): string {

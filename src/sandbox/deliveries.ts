@@ -1,7 +1,7 @@
 // Webhooks: stores each account's webhook and the deliveries of state changes in the same database
 // transaction, and posts due deliveries in the background, in order for each webhook.
 import * as v from 'valibot';
-import { assertReach, findAccount, type Account } from './accounts.js';
+import { assertReach, type Account } from './accounts.js';
 import { randomId, type Context, schedule, unschedule, type DueAction } from './world.js';
 import { readSetting, type Store, writeSetting } from './database.js';
 import { badRequest, notFound, isLoopback, writeJson, isFinal, type State } from './wire.js';
@@ -29,7 +29,7 @@ const webhookRow = v.object({
 type Webhook = v.InferOutput<typeof webhookRow>;
 
 export function webhookOf(store: Store, accountId: string): Webhook | undefined {
-  return store.one(webhookRow, 'SELECT * FROM webhook WHERE account_id = ?', accountId);
+  return store.find(webhookRow, 'webhook', { accountId });
 }
 
 /**
@@ -42,9 +42,9 @@ export const showWebhook = ({ id, callback, createdAt }: Webhook) => ({ id, call
  * webhook.
  */
 export function reachWebhook(store: Store, caller: Account, id: string): Webhook {
-  const webhook = store.one(webhookRow, 'SELECT * FROM webhook WHERE id = ?', id);
+  const webhook = store.find(webhookRow, 'webhook', { id });
   if (webhook === undefined) throw notFound();
-  assertReach(caller, webhook.accountId, findAccount(store, webhook.accountId)?.parentId);
+  assertReach(store, caller, webhook.accountId);
   return webhook;
 }
 
@@ -52,8 +52,7 @@ export function reachWebhook(store: Store, caller: Account, id: string): Webhook
 export function createWebhook(
   ctx: Context,
   accountId: string,
-  callback: string,
-  secret: string,
+  { callback, secret }: { readonly callback: string; readonly secret: string },
 ): Webhook {
   assertCallback(ctx, callback);
   const before = webhookOf(ctx.store, accountId);
@@ -74,12 +73,7 @@ export function updateWebhook(
 ): Webhook {
   const { callback = webhook.callback, secret = webhook.secret } = change;
   if (callback !== webhook.callback) assertCallback(ctx, callback);
-  ctx.store.run(
-    'UPDATE webhook SET callback = ?, secret = ? WHERE id = ?',
-    callback,
-    secret,
-    webhook.id,
-  );
+  ctx.store.update('webhook', { callback, secret }, { id: webhook.id });
   return { ...webhook, callback, secret };
 }
 
@@ -205,7 +199,7 @@ export function replay(ctx: Context, id: number): void {
   const webhook = webhookOf(ctx.store, accountId);
   if (webhook === undefined) throw badRequest('the account has no webhook');
   if (status === 'sending') return;
-  ctx.store.run('UPDATE delivery SET webhook_id = ?, tries = 0 WHERE id = ?', webhook.id, id);
+  ctx.store.update('delivery', { webhookId: webhook.id, tries: 0 }, { id });
   dispatch(ctx, id, ctx.now);
 }
 
@@ -218,7 +212,7 @@ function recordAttempt(ctx: Context, id: number, attempt: Attempt): void {
   ctx.store.insert('attempt', { deliveryId: id, ...facts, duration });
   const { tries } = findRow(ctx.store, id);
   const pause = deliveries.retries[tries];
-  ctx.store.run('UPDATE delivery SET tries = tries + 1 WHERE id = ?', id);
+  ctx.store.update('delivery', { tries: tries + 1 }, { id });
   if (status !== null && status >= 200 && status < 300) setStatus(ctx.store, id, 'delivered');
   else if (pause === undefined) setStatus(ctx.store, id, 'failed');
   // Counts the pause before a retry from the time at which the delivery was due, so that every
@@ -226,9 +220,8 @@ function recordAttempt(ctx: Context, id: number, attempt: Attempt): void {
   else dispatch(ctx, id, at + pause);
 }
 
-function setStatus(store: Store, id: number, status: Delivery['status']): void {
-  store.run('UPDATE delivery SET status = ? WHERE id = ?', status, id);
-}
+const setStatus = (store: Store, id: number, status: Delivery['status']): unknown =>
+  store.update('delivery', { status }, { id });
 
 /**
  * Schedules a delivery if the time `at` is in the future, and makes the delivery ready otherwise.
@@ -236,17 +229,13 @@ function setStatus(store: Store, id: number, status: Delivery['status']): void {
 function dispatch(ctx: Context, id: number, at: number): void {
   unschedule(ctx, subjectOf(id));
   const isDue = at <= ctx.now;
-  ctx.store.run(
-    'UPDATE delivery SET status = ?, due_at = ? WHERE id = ?',
-    isDue ? 'sending' : 'scheduled',
-    at,
-    id,
-  );
+  const status = isDue ? 'sending' : 'scheduled';
+  ctx.store.update('delivery', { status, dueAt: at }, { id });
   if (!isDue) schedule(ctx, deliver, subjectOf(id), at);
 }
 
 function findRow(store: Store, id: number): v.InferOutput<typeof deliveryRow> {
-  const found = store.one(deliveryRow, 'SELECT * FROM delivery WHERE id = ?', id);
+  const found = store.find(deliveryRow, 'delivery', { id });
   if (found === undefined) throw notFound();
   return found;
 }
@@ -289,7 +278,6 @@ interface WorkerDeps {
   /** Runs a job in a database transaction, and resolves after the commit. */
   readonly write: <T>(job: (ctx: Context) => T) => Promise<T>;
   readonly read: <T>(job: (ctx: Context) => T) => T;
-  readonly machineTime: () => number;
   readonly post: Poster['post'];
   readonly onError: (error: unknown) => void;
 }
@@ -329,7 +317,7 @@ interface Batch {
  * other receivers.
  */
 export function createDeliveryWorker(deps: WorkerDeps) {
-  const { write, read, machineTime, onError } = deps;
+  const { write, read, onError } = deps;
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
   let isClaiming = false;
@@ -337,12 +325,10 @@ export function createDeliveryWorker(deps: WorkerDeps) {
 
   function deliverReady(): void {
     if (isClaiming || closing.signal.aborted) return;
-    if (!read(({ store }) => hasReady(store, machineTime()))) return;
+    if (!read(hasReady)) return;
     isClaiming = true;
     run(async () => {
-      const batches = await write((ctx) => claimReady(ctx, machineTime())).finally(
-        () => (isClaiming = false),
-      );
+      const batches = await write(claimReady).finally(() => (isClaiming = false));
       for (const batch of batches) run(() => deliverBatch(deps, batch, closing.signal));
     });
   }
@@ -391,16 +377,16 @@ async function deliverBatch(
   { claim, until, ready }: Batch,
   closing: AbortSignal,
 ): Promise<void> {
-  const { write, machineTime } = deps;
+  const { write, read } = deps;
   for (const delivery of ready) {
-    if (closing.aborted || machineTime() + deliveries.timeout > until) break;
+    if (closing.aborted || read(({ machine }) => machine) + deliveries.timeout > until) break;
     const attempt = await postOnce(deps, delivery, claim, closing);
     if (attempt !== undefined) await write((ctx) => note(ctx, delivery.id, claim, attempt));
   }
-  await write(({ store }) => {
-    const { webhookId, number } = claim;
-    store.run('UPDATE webhook SET claimed_until = 0 WHERE id = ? AND claim = ?', webhookId, number);
-  });
+  const { webhookId, number } = claim;
+  await write(({ store }) =>
+    store.update('webhook', { claimedUntil: 0 }, { id: webhookId, claim: number }),
+  );
 }
 
 /**
@@ -442,21 +428,16 @@ async function postOnce(
 const freeWebhooks = `SELECT id AS webhook_id, claim AS number FROM webhook WHERE claimed_until <= ?
   AND EXISTS (SELECT 1 FROM delivery WHERE webhook_id = webhook.id AND status = 'sending') LIMIT ?`;
 
-const hasReady = (store: Store, machine: number): boolean =>
+const hasReady = ({ store, machine }: Context): boolean =>
   store.one(claimRow, freeWebhooks, machine, 1) !== undefined;
 
-function claimReady(ctx: Context, machine: number): Batch[] {
-  return ctx.store
+function claimReady({ store, machine }: Context): Batch[] {
+  return store
     .all(claimRow, freeWebhooks, machine, claimedAtOnce)
     .map(({ webhookId, number: last }) => {
       const [number, until] = [Math.max(last + 1, machine), machine + claimMs];
-      ctx.store.run(
-        'UPDATE webhook SET claim = ?, claimed_until = ? WHERE id = ?',
-        number,
-        until,
-        webhookId,
-      );
-      const ready = ctx.store.all(
+      store.update('webhook', { claim: number, claimedUntil: until }, { id: webhookId });
+      const ready = store.all(
         readyRow,
         `SELECT id, due_at, body FROM delivery WHERE webhook_id = ? AND status = 'sending'
        ORDER BY due_at, id LIMIT ?`,

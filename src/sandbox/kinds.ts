@@ -138,13 +138,9 @@ const nextBlock: DueAction = (ctx, id) => {
  * `count` confirmations to each transfer that needs confirmations. Returns the transfers with their
  * new confirmations.
  */
-export function mine(
-  ctx: Context,
-  count: number,
-  actions: ReadonlyMap<string, DueAction>,
-): Transfer[] {
+export function mine(ctx: Context, count: number): Transfer[] {
   bringForward(ctx, startActions);
-  runDueActions(ctx, actions);
+  runDueActions(ctx);
   const waiting = pendingTransfers(ctx.store);
   for (const transfer of waiting) addConfirmations(ctx, transfer, count);
   return waiting.map(({ id }) => requireTransfer(ctx.store, id));

@@ -44,35 +44,66 @@ export interface Outgoing {
   readonly connectionFault?: 'cut-before' | 'cut-within' | 'silence' | undefined;
 }
 
-export interface RoutedRequest {
+/** A request with its route, and readers of its parts. */
+export interface Call {
   readonly ctx: Context;
   readonly incoming: Incoming;
-  readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly readFault?: ReadFault | undefined;
+  /** Returns a parameter of the path. */
+  readonly param: (name: string) => string;
+  /** Reads the JSON body, with every number as an exact decimal. */
+  readonly read: <T>(shape: v.GenericSchema<unknown, T>) => T;
 }
 
 /** A call with a valid access token. */
-export interface AccountCall extends RoutedRequest {
+export interface AccountCall extends Call {
   readonly account: Account;
 }
 
+export interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly answer: (call: Call) => Outgoing;
+}
+
 /**
- * A route of the service. `:name` in a path pattern matches one segment, and a trailing slash is
- * significant. If several routes match, the first route answers.
+ * Functions that answer calls, by method and path, such as `GET transaction/:txnId`. `:name` in a
+ * path matches one segment, and a trailing slash is significant. If several routes match, the first
+ * route answers.
  */
-export type Route = RoutePattern &
-  (
-    | { readonly access: 'open'; readonly answer: (call: RoutedRequest) => unknown }
-    | { readonly access: 'token'; readonly answer: (call: AccountCall) => unknown }
-    /** An endpoint outside the specification, such as a page or an LNURL endpoint. */
-    | { readonly access: 'public'; readonly answer: (call: RoutedRequest) => Outgoing }
+export type Answers<C, A = unknown> = Readonly<Record<string, (call: C) => A>>;
+
+/** Pages and other endpoints outside the specification. */
+export const pages = (answers: Answers<Call, Outgoing>, prefix = ''): Route[] =>
+  Object.entries(answers).map(([name, answer]) => {
+    const [method = '', path = ''] = name.split(' ');
+    return { method, path: prefix + path, answer };
+  });
+
+const wrapped = <C>(answers: Answers<C>, wrap: (answer: (call: C) => unknown) => Route['answer']) =>
+  Object.fromEntries(Object.entries(answers).map(([name, answer]) => [name, wrap(answer)]));
+
+/** Endpoints that answer JSON, and that every program may call. */
+export const openEndpoints = (prefix: string, answers: Answers<Call>): Route[] =>
+  pages(
+    wrapped(answers, (answer) => (call) => {
+      assertContentType(call.incoming);
+      return jsonAnswer(200, answer(call));
+    }),
+    prefix,
   );
 
-interface RoutePattern {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  readonly path: string;
-}
+/** Endpoints that answer JSON to a caller with an access token. */
+export const endpointsOf = (prefix: string, answers: Answers<AccountCall>): Route[] =>
+  pages(
+    wrapped(answers, (answer) => (call) => {
+      const account = authenticate(call.ctx, call.incoming.headers['authorization']);
+      assertContentType(call.incoming);
+      return jsonAnswer(200, answer({ ...call, account }));
+    }),
+    prefix,
+  );
 
 /**
  * The length at which the service cuts an error message, because an error message may quote a long
@@ -80,41 +111,36 @@ interface RoutePattern {
  */
 const maxMessageLength = 200;
 
-/** Finds the endpoint of a request. Throws a 404 if no route matches. */
+/** Returns a function that answers a request by its route, or throws a 404 if no route matches. */
 export function router(routes: readonly Route[]) {
-  const compiled = routes.map((route) => ({
-    route,
+  const compiled = routes.map(({ method, path, answer }) => ({
     pattern: new RegExp(
-      `^${route.path.replaceAll('.', '\\.').replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`,
+      `^${method} ${path.replaceAll('.', '\\.').replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`,
     ),
+    answer,
   }));
-  return ({ method, target }: Incoming) => {
+  return (ctx: Context, incoming: Incoming, readFault?: ReadFault): Outgoing => {
+    const { method, target } = incoming;
     const [path = ''] = target.split('?', 1);
     // The sandbox answers HEAD like GET, and Node's HTTP server omits the body of the response.
-    const handledMethod = method === 'HEAD' ? 'GET' : method;
-    for (const { route, pattern } of compiled) {
-      const match = route.method === handledMethod ? pattern.exec(path) : null;
+    const name = `${method === 'HEAD' ? 'GET' : method} ${path}`;
+    for (const { pattern, answer } of compiled) {
+      const match = pattern.exec(name);
       if (match === null) continue;
-      return {
-        route,
-        params: decodeParams(match.groups ?? {}),
+      return answer({
+        ctx,
+        incoming,
         query: new URLSearchParams(target.slice(path.length)),
-      };
+        readFault,
+        param: (key) => decoded(match.groups?.[key] ?? ''),
+        read: (shape) => readBody(incoming, shape),
+      });
     }
     throw notFound();
   };
 }
 
 export const controlPrefix = '/_sandbox/';
-
-/** A control endpoint, which every program on this machine may call. */
-export function control(
-  method: Route['method'],
-  path: string,
-  answer: (call: RoutedRequest) => unknown,
-): Route {
-  return { method, path: controlPrefix + path, access: 'open', answer };
-}
 
 export function jsonAnswer(status: number, body: unknown): Outgoing {
   return {
@@ -128,7 +154,7 @@ export function jsonAnswer(status: number, body: unknown): Outgoing {
  * Checks the content type of a request. POST and PUT requests must have the content type even
  * without a body.
  */
-export function assertContentType({ method, headers, body }: Incoming): void {
+function assertContentType({ method, headers, body }: Incoming): void {
   const needed = method === 'POST' || method === 'PUT' || (method !== 'GET' && body?.length !== 0);
   const [type = ''] = (headers['content-type'] ?? '').split(';');
   if (needed && type.trim().toLowerCase() !== 'application/json') {
@@ -149,8 +175,7 @@ export function bodyText({ body }: Incoming): string {
   }
 }
 
-/** Reads the JSON body of a request, with every number as an exact decimal. */
-export function readBody<T>(incoming: Incoming, shape: v.GenericSchema<unknown, T>): T {
+function readBody<T>(incoming: Incoming, shape: v.GenericSchema<unknown, T>): T {
   const parsed = v.safeParse(shape, parseJson(bodyText(incoming)), { abortEarly: true });
   if (parsed.success) return parsed.output;
   throw badRequest(complaint(parsed.issues[0]).slice(0, maxMessageLength));
@@ -167,8 +192,8 @@ export function wholeNumber(query: URLSearchParams, name: string): number | unde
  * Reads the numeric id in the path. Returns 0 for a text that is not a valid id, because no row has
  * the id 0.
  */
-export const idParam = ({ params }: RoutedRequest): number =>
-  /^\d{1,15}$/.test(params['id'] ?? '') ? Number(params['id']) : 0;
+export const idParam = ({ param }: Call): number =>
+  /^\d{1,15}$/.test(param('id')) ? Number(param('id')) : 0;
 
 function parseJson(text: string): unknown {
   try {
@@ -178,17 +203,11 @@ function parseJson(text: string): unknown {
   }
 }
 
-function decodeParams(groups: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(groups).map(([name, value]) => [name, decodeParam(value)]),
-  );
-}
-
 /**
  * Decodes a parameter of the path. If the parameter cannot be decoded, returns its text unchanged,
  * so that the lookup finds no record.
  */
-function decodeParam(value: string): string {
+function decoded(value: string): string {
   try {
     return decodeURIComponent(value);
   } catch {
@@ -203,15 +222,10 @@ const jwtHeader = encodePart({ alg: 'HS256', typ: 'JWT' });
 
 /**
  * Checks a signature over the exact body bytes and issues a token. The service accepts each
- * signature once, unless `allowReuse` is set.
+ * signature once, unless `allowSignatureReuse` is set.
  */
-export function issueToken(
-  ctx: Context,
-  apiKey: string | undefined,
-  signature: string | undefined,
-  body: Uint8Array,
-  allowReuse: boolean,
-) {
+export function issueToken(ctx: Context, { headers }: Incoming, body: string) {
+  const { 'x-api-key': apiKey, 'x-api-signature': signature } = headers;
   const keyRecord =
     apiKey === undefined
       ? undefined
@@ -228,11 +242,12 @@ export function issueToken(
     'INSERT INTO used_signature (signature) VALUES (?) ON CONFLICT DO NOTHING',
     signature,
   );
-  if (fresh === 0 && !allowReuse) throw new Refusal(401, reusedSignature, 'repeated signature');
+  if (fresh === 0 && !ctx.allowSignatureReuse)
+    throw new Refusal(401, reusedSignature, 'repeated signature');
   return newToken(ctx, keyRecord.accountId);
 }
 
-export function authenticate(ctx: Context, authorization: string | undefined): Account {
+function authenticate(ctx: Context, authorization: string | undefined): Account {
   const [, token] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
   if (token === undefined) throw unauthorized();
   const claimed = readToken(ctx.store, token);

@@ -9,7 +9,6 @@ import {
   issueAddress,
   createInvoice,
   createNodes,
-  type DueAction,
   runDueActions,
   setClock,
 } from './world.js';
@@ -21,14 +20,7 @@ import {
   writeAutoPay,
   writeSetting,
 } from './database.js';
-import {
-  fund,
-  createRequestBody,
-  createTransaction,
-  dueActions,
-  kindOf,
-  payIncoming,
-} from './kinds.js';
+import { fund, createRequestBody, createTransaction, kindOf, payIncoming } from './kinds.js';
 import { demoAge, demoBalances } from './unspecified.js';
 import * as v from 'valibot';
 import { move } from './engine.js';
@@ -159,31 +151,24 @@ const person = (legalFullName: string) => ({
  * money only through transactions, so the list of transactions explains every wallet balance.
  */
 function writeHistory(ctx: Context, account: Account, months: number): void {
-  const actions = dueActions();
   const payer = readAutoPay(ctx.store) ?? 'off';
   writeAutoPay(ctx.store, 'off');
   const days = months * monthDays;
   const at = (past: number, ms: number): Context => ({ ...ctx, now: ctx.now - past * day + ms });
   openingActivities(months).forEach((activity, hour) =>
-    perform(at(days + 1, 2 * hour * 60 * minute), account, activity, actions),
+    perform(at(days + 1, 2 * hour * 60 * minute), account, activity),
   );
   for (let past = days; past > 0; past -= 1) {
     // Each day's activity starts at a different time.
     const activity = activities[past % activities.length];
-    if (activity !== undefined)
-      perform(at(past, ((past * 37) % 600) * minute), account, activity, actions);
+    if (activity !== undefined) perform(at(past, ((past * 37) % 600) * minute), account, activity);
   }
-  runDueActions(ctx, actions);
+  runDueActions(ctx);
   writeAutoPay(ctx.store, payer);
 }
 
-function perform(
-  ctx: Context,
-  account: Account,
-  { note, sides, ends }: Activity,
-  actions: ReadonlyMap<string, DueAction>,
-): void {
-  runDueActions(ctx, actions);
+function perform(ctx: Context, account: Account, { note, sides, ends }: Activity): void {
+  runDueActions(ctx);
   const [sourceReq, destReq] = sides(ctx).map(({ amount, ...side }) => ({
     method: ctx.wireNames.method,
     amtRequested: amount === undefined ? undefined : new Big(amount),
@@ -242,8 +227,8 @@ export function seedStore(ctx: Context, seed: Seed): void {
  * additional accounts. A reset keeps the API key of the main account. If no seed is given, the
  * reset uses the previous seed.
  */
-export function reset(ctx: Context, machine: number, seed?: Seed, months = 1): void {
-  const { store } = ctx;
+export function reset(ctx: Context, seed?: Seed, months = 1): void {
+  const { store, machine } = ctx;
   const main = requireSetting(store, 'mainAccount');
   if (seed !== undefined) writeSetting(store, 'seed', `${seed} ${months}`);
   for (const table of clearedTables) store.run(`DELETE FROM ${table}`);
@@ -251,7 +236,7 @@ export function reset(ctx: Context, machine: number, seed?: Seed, months = 1): v
   store.run('DELETE FROM txn');
   store.run('DELETE FROM api_key WHERE account_id <> ?', main);
   store.run('DELETE FROM account WHERE id <> ?', main);
-  setClock(store, machine, { now: machine, frozen: false });
+  setClock(ctx, { now: machine, frozen: false });
   const account = findAccount(store, main);
   if (account !== undefined) endow({ ...ctx, now: machine }, account);
 }

@@ -6,26 +6,15 @@ import * as v from 'valibot';
 import { policies, poll, type PollNext } from '../formats/poll.js';
 import { openStore, type Store, writeAutoPay, type OpenFile } from './database.js';
 import {
-  authenticate,
-  assertContentType,
   controlPrefix,
   jsonAnswer,
   router,
   type Incoming,
   type Outgoing,
-  type Route,
   logRequest,
 } from './routing.js';
-import {
-  type DueAction,
-  nextDue,
-  readClock,
-  runDueActions,
-  schedule,
-  type Context,
-  type Random,
-} from './world.js';
-import { controls, webhookControls, snapshotControls } from './control.js';
+import { nextDue, readClock, runDueActions, schedule, type Context, type Random } from './world.js';
+import { controls } from './control.js';
 import { createDeliveryWorker, deliveryActions, changeWebhookOptions } from './deliveries.js';
 import { endpoints } from './endpoints.js';
 import {
@@ -40,7 +29,7 @@ import { verifyBooks } from './accounts.js';
 import { wireNamesOf, Refusal } from './wire.js';
 import type { Poster } from './post.js';
 import { seedStore, readCredentials, setCredentials, type Seed } from './seed.js';
-import { openApiRoute, lnurlRoutes, pageRoutes } from './web.js';
+import { webRoutes } from './web.js';
 import { otherError } from './unspecified.js';
 import { STATUS_CODES } from 'node:http';
 import { once } from 'node:events';
@@ -140,44 +129,26 @@ export type Service = ReturnType<typeof openService>;
  * without a trailing slash.
  */
 export function openService(options: ServiceOptions, baseUrl: () => string) {
-  const {
-    file = ':memory:',
-    openFile,
-    now: machineTime = Date.now,
-    random = randomBytes,
-    onAnswer,
-    onError = () => undefined,
-  } = options;
-  const wireNames = wireNamesOf(options.maker ?? 'service');
-  const contextOn = (store: Store): Context => ({
-    store,
-    random,
-    wireNames,
-    now: readClock(store, machineTime()).now,
-    baseUrl: baseUrl(),
-    allowHttpCallbacks: options.allowHttpCallbacks ?? false,
-    settleMs: options.settle,
-  });
+  const { now: machineTime = Date.now, onAnswer, onError = () => undefined } = options;
+  const actions = new Map([...dueActions(), ...deliveryActions]);
+  const contextOn = contexts(options, machineTime, baseUrl, actions);
   const store = openStore({
-    file,
-    openFile,
+    file: options.file ?? ':memory:',
+    openFile: options.openFile,
     verify: verifyBooks,
     now: machineTime,
     initialise: (fresh) => initialise(contextOn(fresh), options),
   });
-  const actions = new Map([...dueActions(), ...deliveryActions]);
-  const answer = answering(store, onError, allRoutes(options, machineTime, actions));
+  const answer = answering(store, onError);
   actions.set(lateAction, (ctx, subject) => {
     const incoming = readKept(subject);
     logRequest(ctx, incoming, answer(ctx, incoming), lateAction);
   });
-  const runDue = (ctx: Context): void => runDueActions(ctx, actions);
   const respond = withFaults(answer, options.intercept);
   const poster = lazyPoster();
   const worker = createDeliveryWorker({
     write: (job) => store.write(() => job(contextOn(store))),
     read: (job) => job(contextOn(store)),
-    machineTime,
     post: options.post ?? poster.post,
     onError,
   });
@@ -190,7 +161,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
       try {
         const { outgoing, genuine } = await store.write(() => {
           const ctx = contextOn(store);
-          runDue(ctx);
+          runDueActions(ctx);
           return respond(ctx, incoming);
         });
         worker.kick();
@@ -203,12 +174,21 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
     },
     delivered: () => worker.settled(),
     /** Runs due actions until the signal is aborted, without keeping the process alive. */
-    keepTime: (signal: AbortSignal): Promise<void> =>
-      everyPause({ now: machineTime, signal, onError }, async () => {
-        if (dueIn(store, machineTime()) === 0) await store.write(() => runDue(contextOn(store)));
+    async keepTime(signal: AbortSignal): Promise<void> {
+      const runDue = async (): Promise<PollNext<never>> => {
+        if (dueIn(store, machineTime()) === 0)
+          await store.write(() => runDueActions(contextOn(store)));
         worker.kick();
-        return dueIn(store, machineTime());
-      }),
+        return { afterMs: Math.min(dueIn(store, machineTime()), longestPauseMs) };
+      };
+      const step = (): Promise<PollNext<never>> =>
+        runDue().catch((error: unknown) => {
+          onError(error);
+          return {};
+        });
+      const sleep = (ms: number): Promise<void> => pause(ms, undefined, { ref: false, signal });
+      await poll(policies.sandboxTimer, step, { now: machineTime, sleep, signal });
+    },
     async close(): Promise<void> {
       await worker.close();
       poster.close();
@@ -217,43 +197,28 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
   };
 }
 
-const allRoutes = (
-  { allowSignatureReuse = false }: ServiceOptions,
-  machineTime: () => number,
-  actions: ReadonlyMap<string, DueAction>,
-): Route[] => [
-  ...endpoints({ allowSignatureReuse }),
-  ...controls({ machineTime, dueActions: actions }),
-  ...webhookControls(),
-  ...snapshotControls(machineTime),
-  openApiRoute,
-  ...pageRoutes,
-  ...lnurlRoutes,
-];
+const longestPauseMs = policies.sandboxTimer.pauses.upToMs;
 
-/**
- * Repeats `work` with pauses. Each run of `work` returns the next pause in ms, which the policy
- * `sandboxTimer` limits.
- */
-async function everyPause(
-  {
-    now,
-    signal,
-    onError,
-  }: { now: () => number; signal: AbortSignal; onError: (error: unknown) => void },
-  work: () => Promise<number>,
-): Promise<void> {
-  const longest = policies.sandboxTimer.pauses.upToMs;
-  const step = (): Promise<PollNext<never>> =>
-    work().then(
-      (pauseMs) => ({ afterMs: Math.min(pauseMs, longest) }),
-      (error: unknown) => {
-        onError(error);
-        return {};
-      },
-    );
-  const sleep = (ms: number): Promise<void> => pause(ms, undefined, { ref: false, signal });
-  await poll(policies.sandboxTimer, step, { now, sleep, signal });
+/** Returns a function that makes the context of a job. */
+function contexts(
+  { maker = 'service', random = randomBytes, ...options }: ServiceOptions,
+  machineTime: () => number,
+  baseUrl: () => string,
+  actions: Context['actions'],
+): (store: Store) => Context {
+  const fixed = {
+    random,
+    actions,
+    wireNames: wireNamesOf(maker),
+    allowHttpCallbacks: options.allowHttpCallbacks ?? false,
+    allowSignatureReuse: options.allowSignatureReuse ?? false,
+    settleMs: options.settle,
+  };
+  return (store) => {
+    const machine = machineTime();
+    const { now } = readClock(store, machine);
+    return { ...fixed, store, machine, now, baseUrl: baseUrl() };
+  };
 }
 
 /**
@@ -268,27 +233,14 @@ function dueIn(store: Store, machine: number): number {
 
 type Answer = (ctx: Context, incoming: Incoming, readFault?: ReadFault) => Outgoing;
 
+const route = router([...endpoints, ...controls, ...webRoutes]);
+
 /** Answers requests by their routes, and turns refusals and internal errors into responses. */
-function answering(
-  store: Store,
-  onError: (error: unknown) => void,
-  routes: readonly Route[],
-): Answer {
-  const find = router(routes);
-  return (ctx, incoming, readFault) => {
+const answering =
+  (store: Store, onError: (error: unknown) => void): Answer =>
+  (ctx, incoming, readFault) => {
     try {
-      return store.attempt(() => {
-        const { route, params, query } = find(incoming);
-        const call = { ctx, incoming, params, query, readFault };
-        if (route.access === 'public') return route.answer(call);
-        if (route.access === 'open') {
-          assertContentType(incoming);
-          return jsonAnswer(200, route.answer(call));
-        }
-        const account = authenticate(ctx, incoming.headers['authorization']);
-        assertContentType(incoming);
-        return jsonAnswer(200, route.answer({ ...call, account }));
-      });
+      return store.attempt(() => route(ctx, incoming, readFault));
     } catch (error) {
       if (error instanceof Refusal)
         return { ...jsonAnswer(error.status, error.body), note: error.note };
@@ -296,12 +248,11 @@ function answering(
       return serverError;
     }
   };
-}
 
 interface Response {
   readonly outgoing: Outgoing;
   /** The response of the service, or undefined if a fault or `intercept` replaced the response. */
-  readonly genuine?: Outgoing;
+  readonly genuine: Outgoing | undefined;
 }
 
 /** Applies injected faults and `intercept` to a response, and logs the request. */
@@ -319,34 +270,24 @@ function withFaults(
     const fault = takeAnswerFault(store, incoming);
     const readFault = takeReadFaults(store, incoming);
     let genuine: Outgoing | undefined;
-    const respond = (request: Incoming): Outgoing =>
+    const respond = (request: Incoming = incoming): Outgoing =>
       intercept(request, (asked) => {
         const answered = answer(ctx, asked, readFault);
         if (asked === incoming) genuine = answered;
         return answered;
       });
-    const carried = (): Outgoing => respond(incoming);
+    const target: FaultTarget = {
+      respond,
+      respondLater: (after) => schedule(ctx, lateAction, keep(incoming), now + after),
+      show: () =>
+        respond({ ...incoming, method: 'GET', target: incoming.target.replace(/\/\w+$/, '') }),
+    };
     requests += 1;
-    const answered = dated(
-      fault === undefined
-        ? carried()
-        : injectFault(fault, {
-            respond: carried,
-            respondLater: (after) => schedule(ctx, lateAction, keep(incoming), now + after),
-            show: () =>
-              respond({
-                ...incoming,
-                method: 'GET',
-                target: incoming.target.replace(/\/\w+$/, ''),
-              }),
-          }),
-      now,
-    );
+    const answered = dated(fault === undefined ? respond() : injectFault(fault, target), now);
     const requestId = `req-${now.toString(36)}-${requests.toString(36)}`;
     const outgoing = { ...answered, headers: { ...answered.headers, 'x-request-id': requestId } };
     logRequest(ctx, incoming, outgoing, fault?.kind ?? readFault?.kind);
-    const isGenuine = fault === undefined && readFault === undefined;
-    return { outgoing, ...(genuine !== undefined && isGenuine && { genuine }) };
+    return { outgoing, genuine: fault || readFault ? undefined : genuine };
   };
 }
 
@@ -385,11 +326,7 @@ function initialise(ctx: Context, options: ServiceOptions): void {
   if (options.allowDoublePayment) alwaysFault(ctx.store, 'double-payment');
   seedStore(ctx, seed ?? 'demo');
   const { webhookMethod: method, webhookEvents: events } = options;
-  changeWebhookOptions(ctx.store, {
-    ca: webhookCa,
-    method,
-    events,
-  });
+  changeWebhookOptions(ctx.store, { ca: webhookCa, method, events });
   if (autoPay !== undefined) writeAutoPay(ctx.store, autoPay);
   if (apiKey !== undefined && apiSecret !== undefined) {
     setCredentials(ctx.store, readCredentials(ctx.store).accountId, apiKey, apiSecret);

@@ -173,8 +173,7 @@ function selectPage(
 }
 
 export function extRefIdExists(store: Store, accountId: string, extRefId: string): boolean {
-  const sql = 'SELECT id FROM txn WHERE account_id = ? AND ext_ref_id = ?';
-  return store.one(v.object({ id: v.string() }), sql, accountId, extRefId) !== undefined;
+  return store.find(v.object({}), 'txn', { accountId, extRefId }) !== undefined;
 }
 
 /**
@@ -242,20 +241,10 @@ export function updateTransaction(
   changes: Changes,
 ): Transaction {
   const next = { ...txn, ...changes, state, updatedAt: Math.max(ctx.now, txn.updatedAt) };
-  const { sourceDetails, charge, arrives, expiresAt } = partsOf(next);
-  const written = ctx.store.run(
-    `UPDATE txn SET state = ?, source_details = ?, extra = ?, charge = ?, arrives = ?,
-       expires_at = ?, updated_at = ?
-     WHERE id = ? AND state = ?`,
-    state,
-    sourceDetails,
-    writeJson(next.extra),
-    charge,
-    arrives,
-    expiresAt,
-    next.updatedAt,
-    txn.id,
-    txn.state,
+  const written = ctx.store.update(
+    'txn',
+    { ...partsOf(next), extra: writeJson(next.extra), updatedAt: next.updatedAt },
+    { id: txn.id, state: txn.state },
   );
   if (written !== 1) throw new Error(`Transaction ${txn.id} is not ${txn.state} any more.`);
   return next;

@@ -1,12 +1,11 @@
 // The pages for payers: the hosted payment page, which reloads until the receive request has ended,
 // LNURL-pay (LUD-06, LUD-16), and the OpenAPI description.
 import { type Context, sha256Hex } from './world.js';
-import { type Outgoing, type Route, type RoutedRequest, jsonAnswer } from './routing.js';
+import { type Call, jsonAnswer, type Outgoing, pages, type Route } from './routing.js';
 import { isPayable, payIncoming } from './kinds.js';
 import { notFound, permissionDenied, type State, Refusal } from './wire.js';
 import { findTransaction, type Transaction } from './transactions.js';
 import { createHash } from 'node:crypto';
-import type Big from 'big.js';
 import { formatAmount, formatSats, btcFromMsat } from '../formats/amount.js';
 import { formatDuration } from '../formats/calendar.js';
 import { escapeHtml } from '../formats/text.js';
@@ -15,13 +14,6 @@ import { findAccount, type Account } from './accounts.js';
 import { invoicePayer, payPath } from './payments.js';
 import { lnurlSendable } from './unspecified.js';
 import description from './openapi.json' with { type: 'json' };
-
-const page = '/pay/:txnId';
-
-export const pageRoutes: readonly Route[] = [
-  { method: 'GET', path: page, access: 'public', answer: showPage },
-  { method: 'POST', path: `${page}/pay`, access: 'public', answer: payNow },
-];
 
 const phases: Readonly<Record<State, Phase>> = {
   quoted: 'unopened',
@@ -39,43 +31,67 @@ const phases: Readonly<Record<State, Phase>> = {
 const phaseOf = ({ sourceMethod, state }: Transaction): Phase =>
   sourceMethod === 'on-chain' && state === 'srccreated' ? 'seen' : phases[state];
 
-function showPage(call: RoutedRequest): Outgoing {
+/** Writes the payment page: one HTML document whose content policy forbids all external content. */
+function showPage(call: Call): Outgoing {
   const txn = findPayable(call);
   if (txn === undefined) return lostPage();
-  const { reqDetails } = txn.sourceDetails;
-  const onChain = txn.sourceMethod === 'on-chain';
-  const code = reqDetails[onChain ? 'invoice' : 'paymentRequest'];
-  return paymentPage({
-    phase: phaseOf(txn),
-    leftMs: leftMs(call.ctx, txn),
-    payee: txn.accountDisplayName,
-    ccy: txn.sourceCcy,
-    amount: txn.charge,
-    txnId: txn.id,
-    ...(typeof code === 'string' && {
-      request: { uri: onChain ? code : `lightning:${code}`, shown: shownOf(txn, code) },
-    }),
-  });
+  const { accountDisplayName: payee, sourceCcy: ccy, charge } = txn;
+  const phase = phaseOf(txn);
+  const [title, text] = messages[phase];
+  return document(
+    200,
+    `Pay ${payee}`,
+    `
+<body class="${phase}">
+<main>
+  <header>
+    <p class="payee">Pay <strong>${escapeHtml(payee)}</strong></p>
+    <h1 class="amount">${escapeHtml(formatAmount({ ccy, value: charge }))}</h1>
+    ${ccy === 'BTC' ? `<p class="sats">${escapeHtml(formatSats(charge))}</p>` : ''}
+  </header>
+  ${phase === 'waiting' ? requestPart(txn) : ''}
+  <section class="status" role="status">
+    ${phase === 'paid' ? tick : ''}<h2>${title}</h2><p>${text}</p>
+  </section>
+  ${phase === 'waiting' ? payPart(txn, call.ctx) : ''}
+  <footer>
+    <p>Sandbox: no real money moves.</p>
+    <p class="id">${escapeHtml(txn.id)}</p>
+  </footer>
+</main>
+</body>`,
+    isLive(phase) ? `<meta http-equiv="refresh" content="${reloadSeconds}">` : '',
+  );
 }
 
-/** The text that the payer copies: the invoice or the address. */
-function shownOf({ sourceDetails }: Transaction, code: string): string {
-  const { address } = sourceDetails.reqDetails;
-  return typeof address === 'string' ? address : code;
+/** The invoice or address that the payer scans or copies. */
+function requestPart({ sourceMethod, sourceDetails: { reqDetails } }: Transaction): string {
+  const { address, invoice, paymentRequest } = reqDetails;
+  const isOnChain = sourceMethod === 'on-chain';
+  const uri = isOnChain ? String(invoice) : `lightning:${String(paymentRequest)}`;
+  const bitmap = encodeQr(uri, qrBorder);
+  const link = `<a class="qr" href="${escapeHtml(uri)}" aria-label="Open in a wallet">`;
+  return `<section class="request">
+    ${bitmap === undefined ? '' : `${link}${svgOf(bitmap)}</a>`}
+    <div class="code"><code>${escapeHtml(String(isOnChain ? address : paymentRequest))}</code></div>
+  </section>`;
 }
 
-/**
- * The time until the expiry, rounded up to whole seconds, so that the page shows 0 s only at the
- * expiry.
- */
-const leftMs = ({ now }: Context, { expiresAt }: Transaction): number =>
-  Math.ceil((expiresAt - now) / 1000) * 1000;
+function payPart({ id, expiresAt }: Transaction, { now }: Context): string {
+  // Rounds up to whole seconds, so that the page shows 0 s only at the expiry.
+  const leftMs = Math.ceil((expiresAt - now) / 1000) * 1000;
+  return `<p class="left">${formatDuration(leftMs)} left</p>
+  <form method="post" action="/pay/${escapeHtml(id)}/pay">
+    <button class="pay">Pay now</button>
+    <p>“Pay now” pays as somebody else’s wallet would.</p>
+  </form>`;
+}
 
 /**
  * Pays a payment request if the request is waiting, and always redirects to the page of the
  * request.
  */
-function payNow(call: RoutedRequest): Outgoing {
+function payNow(call: Call): Outgoing {
   const txn = findPayable(call);
   if (txn === undefined) throw notFound();
   if (isFromElsewhere(call)) throw permissionDenied();
@@ -87,11 +103,11 @@ function payNow(call: RoutedRequest): Outgoing {
  * Whether the browser reports that a form comes from another website. Only a form on the payment
  * page may trigger a payment.
  */
-const isFromElsewhere = ({ incoming }: RoutedRequest): boolean =>
+const isFromElsewhere = ({ incoming }: Call): boolean =>
   (incoming.headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin';
 
-function findPayable({ ctx, params }: RoutedRequest): Transaction | undefined {
-  const txn = findTransaction(ctx.store, params['txnId'] ?? '');
+function findPayable({ ctx, param }: Call): Transaction | undefined {
+  const txn = findTransaction(ctx.store, param('txnId'));
   return txn !== undefined && isPayable(txn) ? txn : undefined;
 }
 
@@ -100,20 +116,6 @@ function findPayable({ ctx, params }: RoutedRequest): Transaction | undefined {
  * `seen` awaits blockchain confirmations, and a request in phase `closed` ended without a payment.
  */
 type Phase = 'unopened' | 'waiting' | 'seen' | 'paid' | 'expired' | 'closed';
-
-interface PaymentPage {
-  readonly phase: Phase;
-  /** Milliseconds until the request expires, by the service's clock. */
-  readonly leftMs: number;
-  readonly payee: string;
-  readonly ccy: string;
-  readonly amount: Big;
-  readonly txnId: string;
-  /**
-   * The invoice or address that the payer pays, or undefined until the transaction is confirmed.
-   */
-  readonly request?: { readonly uri: string; readonly shown: string } | undefined;
-}
 
 /** The width of the light border around the QR code, as the QR standard requires. */
 const qrBorder = 4;
@@ -134,54 +136,6 @@ const messages: Readonly<Record<Phase, readonly [title: string, text: string]>> 
 
 /** The phases in which the payment request can still change. */
 const isLive = (phase: Phase): boolean => ['unopened', 'waiting', 'seen'].includes(phase);
-
-/** Writes the payment page: one HTML document whose content policy forbids all external content. */
-function paymentPage(page: PaymentPage): Outgoing {
-  const { phase, payee, ccy, amount } = page;
-  const [title, text] = messages[phase];
-  return document(
-    200,
-    `Pay ${payee}`,
-    `
-<body class="${phase}">
-<main>
-  <header>
-    <p class="payee">Pay <strong>${escapeHtml(payee)}</strong></p>
-    <h1 class="amount">${escapeHtml(formatAmount({ ccy, value: amount }))}</h1>
-    ${ccy === 'BTC' ? `<p class="sats">${escapeHtml(formatSats(amount))}</p>` : ''}
-  </header>
-  ${phase === 'waiting' ? requestPart(page) : ''}
-  <section class="status" role="status">
-    ${phase === 'paid' ? tick : ''}<h2>${title}</h2><p>${text}</p>
-  </section>
-  ${phase === 'waiting' ? payPart(page) : ''}
-  <footer>
-    <p>Sandbox: no real money moves.</p>
-    <p class="id">${escapeHtml(page.txnId)}</p>
-  </footer>
-</main>
-</body>`,
-    isLive(phase) ? `<meta http-equiv="refresh" content="${reloadSeconds}">` : '',
-  );
-}
-
-function requestPart({ request }: PaymentPage): string {
-  if (request === undefined) return '';
-  const bitmap = encodeQr(request.uri, qrBorder);
-  const link = `<a class="qr" href="${escapeHtml(request.uri)}" aria-label="Open in a wallet">`;
-  return `<section class="request">
-    ${bitmap === undefined ? '' : `${link}${svgOf(bitmap)}</a>`}
-    <div class="code"><code>${escapeHtml(request.shown)}</code></div>
-  </section>`;
-}
-
-function payPart({ txnId, leftMs }: PaymentPage): string {
-  return `<p class="left">${formatDuration(leftMs)} left</p>
-  <form method="post" action="/pay/${escapeHtml(txnId)}/pay">
-    <button class="pay">Pay now</button>
-    <p>“Pay now” pays as somebody else’s wallet would.</p>
-  </form>`;
-}
 
 const tick =
   '<svg class="tick" viewBox="0 0 48 48" aria-hidden="true"><circle cx="24" cy="24" r="22"/>' +
@@ -316,52 +270,35 @@ footer .id { margin-top: .4rem; font-size: .75rem; overflow-wrap: anywhere; }
 .expired .amount, .closed .amount { color: var(--soft); text-decoration: line-through; }
 `;
 
-export const lnurlRoutes: readonly Route[] = [
-  { method: 'GET', path: `${payPath}:user`, access: 'public', answer: guarded(showPayRequest) },
-  {
-    method: 'GET',
-    path: `${payPath}:user/callback`,
-    access: 'public',
-    answer: guarded(giveInvoice),
-  },
-];
-
-/** The header that allows any origin, for wallets that run in a browser. */
-const anyOrigin = { 'access-control-allow-origin': '*' };
-
-/** Wraps an endpoint: answers refusals in the error format of LUD-06, and allows any origin. */
-function guarded(
-  step: (call: RoutedRequest, account: Account) => object,
-): (call: RoutedRequest) => Outgoing {
-  return (call) => {
-    const answer = attempt(call, step);
-    return { ...answer, headers: { ...answer.headers, ...anyOrigin } };
+/** Wraps an endpoint, so that it answers refusals in the error format of LUD-06. */
+const guarded =
+  (step: (call: Call, account: Account) => object) =>
+  (call: Call): Outgoing => {
+    const { store } = call.ctx;
+    const account = findAccount(store, call.param('user').toLowerCase());
+    if (account === undefined) return lnurlError(404, 'There is no such user.');
+    try {
+      return lnurlAnswer(
+        200,
+        store.attempt(() => step(call, account)),
+      );
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const { body } = error;
+      return lnurlError(error.status, ('message' in body && body.message) || body.error);
+    }
   };
+
+/** Allows any origin, for wallets that run in a browser. */
+function lnurlAnswer(status: number, body: object): Outgoing {
+  const answer = jsonAnswer(status, body);
+  return { ...answer, headers: { ...answer.headers, 'access-control-allow-origin': '*' } };
 }
 
-function attempt(
-  call: RoutedRequest,
-  step: (call: RoutedRequest, account: Account) => object,
-): Outgoing {
-  const { store } = call.ctx;
-  const account = findAccount(store, (call.params['user'] ?? '').toLowerCase());
-  if (account === undefined) return lnurlError(404, 'There is no such user.');
-  try {
-    return jsonAnswer(
-      200,
-      store.attempt(() => step(call, account)),
-    );
-  } catch (error) {
-    if (error instanceof Refusal) return lnurlError(error.status, reasonOf(error));
-    throw error;
-  }
-}
-
-const reasonOf = ({ body }: Refusal): string => ('message' in body && body.message) || body.error;
 const lnurlError = (status: number, reason: string): Outgoing =>
-  jsonAnswer(status, { status: 'ERROR', reason });
+  lnurlAnswer(status, { status: 'ERROR', reason });
 
-function showPayRequest({ ctx }: RoutedRequest, account: Account): object {
+function showPayRequest({ ctx }: Call, account: Account): object {
   return {
     tag: 'payRequest',
     callback: `${ctx.baseUrl}${payPath}${account.id}/callback`,
@@ -371,7 +308,7 @@ function showPayRequest({ ctx }: RoutedRequest, account: Account): object {
   };
 }
 
-function giveInvoice({ ctx, query }: RoutedRequest, account: Account): object {
+function giveInvoice({ ctx, query }: Call, account: Account): object {
   const amountText = query.get('amount') ?? '';
   const { min, max } = lnurlSendable;
   const amount = /^\d{1,15}$/.test(amountText) ? Number(amountText) : Number.NaN;
@@ -398,15 +335,19 @@ function metadataOf({ baseUrl }: Context, account: Account): string {
   ]);
 }
 
-export const openApiRoute: Route = {
-  method: 'GET',
-  path: '/openapi.json',
-  access: 'public',
-  answer({ ctx: { wireNames } }) {
-    const answer = jsonAnswer(200, description);
-    const { method } = wireNames;
-    const capital = method.charAt(0).toUpperCase() + method.slice(1);
-    const body = answer.body.replaceAll('servicepay', method).replaceAll('Servicepay', capital);
-    return { ...answer, body };
-  },
-};
+/** Serves the OpenAPI description, which build/openapi generates, with the service name. */
+function showDescription({ ctx: { wireNames } }: Call): Outgoing {
+  const answer = jsonAnswer(200, description);
+  const { method } = wireNames;
+  const capital = method.charAt(0).toUpperCase() + method.slice(1);
+  const body = answer.body.replaceAll('servicepay', method).replaceAll('Servicepay', capital);
+  return { ...answer, body };
+}
+
+export const webRoutes: readonly Route[] = pages({
+  'GET /pay/:txnId': showPage,
+  'POST /pay/:txnId/pay': payNow,
+  [`GET ${payPath}:user`]: guarded(showPayRequest),
+  [`GET ${payPath}:user/callback`]: guarded(giveInvoice),
+  'GET /openapi.json': showDescription,
+});

@@ -23,12 +23,17 @@ export interface Context {
   readonly store: Store;
   /** The current time of the service's clock, in epoch ms. */
   readonly now: number;
+  /** The machine's time in epoch ms. */
+  readonly machine: number;
+  /** The functions of all scheduled actions, by name. */
+  readonly actions: ReadonlyMap<string, DueAction>;
   readonly random: Random;
   readonly wireNames: WireNames;
   /** The address of the service as clients see it, without a trailing slash. */
   readonly baseUrl: string;
   /** Whether webhook callbacks may be plain http to this machine. */
   readonly allowHttpCallbacks: boolean;
+  readonly allowSignatureReuse: boolean;
   /** The longest time of each step of a payment in ms, or undefined for the usual times. */
   readonly settleMs: number | undefined;
 }
@@ -83,7 +88,7 @@ export function nextDue(store: Store): number | undefined {
 }
 
 /** Runs all due actions, including actions that become due during the run. */
-export function runDueActions(ctx: Context, actions: ReadonlyMap<string, DueAction>): void {
+export function runDueActions(ctx: Context): void {
   for (;;) {
     const row = ctx.store.one(
       dueRow,
@@ -91,7 +96,7 @@ export function runDueActions(ctx: Context, actions: ReadonlyMap<string, DueActi
       ctx.now,
     );
     if (row === undefined) return;
-    const action = actions.get(row.action);
+    const action = ctx.actions.get(row.action);
     if (action === undefined) throw new Error(`The action "${row.action}" is unknown.`);
     ctx.store.run('DELETE FROM due WHERE id = ?', row.id);
     action({ ...ctx, now: row.at }, row.subject);
@@ -114,7 +119,7 @@ export function readClock(store: Store, machine: number): ClockState {
  * Sets the service's clock. The service's time may go back, because restoring a snapshot restores
  * the time of the snapshot.
  */
-export function setClock(store: Store, machine: number, { now, frozen }: ClockState): void {
+export function setClock({ store, machine }: Context, { now, frozen }: ClockState): void {
   const clock: v.InferOutput<typeof setting> = frozen
     ? { standsAt: now }
     : { ahead: now - machine };
@@ -149,7 +154,7 @@ export function pendingTransfers(store: Store): Transfer[] {
 }
 
 export function findTransfer(store: Store, id: string): Transfer | undefined {
-  return store.one(transferAnswer, 'SELECT * FROM transfer WHERE id = ?', id);
+  return store.find(transferAnswer, 'transfer', { id });
 }
 
 export function requireTransfer(store: Store, id: string): Transfer {
@@ -161,7 +166,7 @@ export function requireTransfer(store: Store, id: string): Transfer {
 /** Adds confirmations to a transfer, at most up to the number that the transfer needs. */
 export function confirmTransfer({ store }: Context, transfer: Transfer, count: number): Transfer {
   const confirmations = Math.min(transfer.confirmations + count, transfer.needed);
-  store.run('UPDATE transfer SET confirmations = ? WHERE id = ?', confirmations, transfer.id);
+  store.update('transfer', { confirmations }, { id: transfer.id });
   return { ...transfer, confirmations };
 }
 
@@ -186,7 +191,7 @@ export function staticAddress(store: Store, accountId: string, chain: Chain): st
  * the service has not issued.
  */
 export function findOwnAddress(store: Store, address: string): OwnAddress | undefined {
-  return store.one(addressRow, 'SELECT * FROM address WHERE address = ?', address);
+  return store.find(addressRow, 'address', { address });
 }
 
 export function issueAddress(
@@ -295,7 +300,7 @@ export function isLocalNode(store: Store, nodeId: string): boolean {
 }
 
 export function findInvoice(store: Store, paymentHash: string): KnownInvoice | undefined {
-  return store.one(invoiceRow, 'SELECT * FROM invoice WHERE payment_hash = ?', paymentHash);
+  return store.find(invoiceRow, 'invoice', { paymentHash });
 }
 
 export function markPaid(ctx: Context, paymentHash: string): void {

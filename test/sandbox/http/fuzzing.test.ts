@@ -4,9 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { controls } from '../../../src/sandbox/control.js';
 import { endpoints } from '../../../src/sandbox/endpoints.js';
 import { maxBodyLength } from '../../../src/sandbox/unspecified.js';
-import { dueActions } from '../../../src/sandbox/kinds.js';
 import { openService, type Service } from '../../../src/sandbox/service.js';
-import { openApiRoute, lnurlRoutes, pageRoutes } from '../../../src/sandbox/web.js';
+import { webRoutes } from '../../../src/sandbox/web.js';
 import { openApiCheck, type Check } from '../../support/openapi.js';
 import { countOf } from '../../support/part.js';
 import { clientOf, lightningReceive, lightningSend, swap, type Client } from '../support.js';
@@ -43,12 +42,7 @@ afterAll(() => service.close());
 
 /** Whether the request presses the button of the payment page, which moves money. */
 const isPayNow = ({ path }: { path: string }): boolean => path.endsWith('/pay');
-const served = [
-  ...endpoints({ allowSignatureReuse: false }),
-  openApiRoute,
-  ...pageRoutes,
-  ...lnurlRoutes,
-];
+const served = [...endpoints, ...webRoutes];
 const paths = served.filter((route) => !isPayNow(route)).map(({ path }) => path);
 
 interface Sent {
@@ -247,10 +241,7 @@ describe('the sandbox under arbitrary requests', () => {
   test('answers any control request without an internal error', async () => {
     const onError = (error: unknown): void => void errors.push(error);
     const own = openService({ autoPay: 'off', onError }, () => 'http://sandbox.localhost');
-    const routes = [
-      ...controls({ machineTime: Date.now, dueActions: dueActions() }),
-      ...served.filter(isPayNow),
-    ];
+    const routes = [...controls, ...served.filter(isPayNow)];
     const fields = [
       'ccy',
       'amount',

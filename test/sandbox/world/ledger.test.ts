@@ -33,6 +33,9 @@ beforeEach(() => {
     wireNames: wireNamesOf('service'),
     baseUrl: '',
     allowHttpCallbacks: false,
+    allowSignatureReuse: false,
+    machine: 1,
+    actions: new Map(),
     settleMs: undefined,
   };
 });

@@ -51,10 +51,10 @@ export interface Applied {
   readonly change?: PaymentChange | undefined;
   /**
    * Whether the change submits the attempt, so that the journal records the time of submission. If
-   * `submits` is `checked`, svcpay also checks limits and competing payments when it writes the
+   * `submission` is `checked`, svcpay also checks limits and competing payments when it writes the
    * submission.
    */
-  readonly submits?: 'checked' | 'already moved' | undefined;
+  readonly submission?: 'checked' | 'already moved' | undefined;
 }
 
 /** Returns the run with a newer version of its payment. */
@@ -242,20 +242,21 @@ function moved(run: Run, change: PaymentChange & { attempt: Attempt }, ms: numbe
 
 function created(run: Run, { txn, started, funds, rates, at }: EventOf<'created'>): Applied {
   const attempt = { ...run.attempt, ...started?.amounts };
-  const submits = started === undefined ? undefined : 'already moved';
+  const submission = started === undefined ? undefined : 'already moved';
   const memory = remember(run, 'requesting', () => ({ funds })).run;
   if (started?.isOrdered === false) {
     const { txnId, txnState } = txn;
     return {
       ...moved(memory, { attempt: { ...attempt, state: 'unknown', txnId, txnState } }, at.ms),
-      submits,
+      submission,
     };
   }
   const after = reported(attempt, txn);
   const { run: next, change } = moved(memory, { attempt: after }, at.ms);
-  if (next.memory.phase !== 'quoted') return { ...withReport(next, txn, at.ms), change, submits };
+  if (next.memory.phase !== 'quoted')
+    return { ...withReport(next, txn, at.ms), change, submission };
   const isMisdated = txn.sourceReq.expiresAt != null && txn.sourceReq.expiresAt <= at.service;
-  return { ...remember(next, 'quoted', () => ({ txn, rates, isMisdated })), change, submits };
+  return { ...remember(next, 'quoted', () => ({ txn, rates, isMisdated })), change, submission };
 }
 
 function notCreated(run: Run, event: EventOf<'create-refused' | 'create-unanswered'>): Applied {
@@ -278,7 +279,7 @@ function found(run: Run, { txn, number, started, at }: EventOf<'found'>): Applie
   const own = number === run.attempt.number ? run.attempt : requested(number, run.attempt.request);
   return {
     ...withTransaction(run, { ...own, ...started?.amounts }, txn, at.ms),
-    submits: started === undefined ? undefined : 'already moved',
+    submission: started === undefined ? undefined : 'already moved',
   };
 }
 
@@ -338,7 +339,7 @@ function submitted(run: Run, { amounts, at }: EventOf<'submitted'>): Applied {
   return {
     ...remember(next, 'submitting', () => ({ confirmation, reads: undefined })),
     change,
-    submits: 'checked',
+    submission: 'checked',
   };
 }
 

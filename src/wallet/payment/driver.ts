@@ -145,7 +145,7 @@ async function record(
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     if (change.attempt?.state === 'requested') throw journalLost(before.payment, error);
-    if (applied.submits === 'checked') tell(drive, [stopOf(error)]);
+    if (applied.submission === 'checked') tell(drive, [stopOf(error)]);
     if (!isUrgent && !isAfterMoney(before, applied))
       return { ...before, memory: { ...before.memory, stopped: error } };
     if (drive.journalError === undefined) drive.deps.on({ type: 'journal-failed', error });
@@ -160,7 +160,7 @@ async function record(
  */
 async function written(
   run: Run,
-  { change = {}, submits, detail }: Recorded,
+  { change = {}, submission, detail }: Recorded,
   drive: Drive,
 ): Promise<Payment> {
   const { deps, claim, journalError, told } = drive;
@@ -169,11 +169,11 @@ async function written(
   const { ms: now } = drive.clock.now();
   const steps = told.map(({ ms, ...step }) => ({ ...step, ago: now - ms }));
   const columns = { ...given, trail: { steps, detail } };
-  if (submits === undefined || attempt === undefined) {
+  if (submission === undefined || attempt === undefined) {
     drive.claim = await deps.journal.write(claim, { ...columns, attempt });
   } else {
     const allow =
-      submits === 'already moved' ? () => undefined : checkSubmission(run, drive.goal, deps);
+      submission === 'already moved' ? () => undefined : checkSubmission(run, drive.goal, deps);
     const service = deps.service.datedNow();
     drive.claim = await deps.journal.submit(claim, { ...columns, attempt }, service, allow);
   }
@@ -185,9 +185,9 @@ async function written(
  * Whether the payment continues even if svcpay cannot write to the journal, because the attempt may
  * have moved money.
  */
-function isAfterMoney({ payment }: Run, { change, submits }: Applied): boolean {
+function isAfterMoney({ payment }: Run, { change, submission }: Applied): boolean {
   const attempt = change?.attempt;
-  if (attempt === undefined || submits === 'checked' || attempt.state === 'quoted') return false;
+  if (attempt === undefined || submission === 'checked' || attempt.state === 'quoted') return false;
   const before = payment.attempts.find(({ number }) => number === attempt.number);
   return mayHaveMoved(attempt) || (before !== undefined && mayHaveMoved(before));
 }

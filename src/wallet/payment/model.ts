@@ -38,7 +38,7 @@ export interface RunGoal {
   /** The longest wait for the settlement, in ms. */
   readonly waitMs: number;
   /** The only transaction that may be confirmed (`tx confirm`). */
-  readonly expect?: string | undefined;
+  readonly onlyTxnId?: string | undefined;
   /**
    * The number of the last failed or unknown attempt that a person allows svcpay to repeat
    * (`--retry`), or 0 if svcpay may not repeat any attempt.
@@ -52,10 +52,10 @@ export interface RunGoal {
    */
   readonly reference: 'generated' | 'invoice' | 'given';
   /**
-   * Which failures leave the payment open for a later resume: no failure, temporary failures, or
+   * Which failures leave the payment open for a later resume: no failure, recoverable failures, or
    * all.
    */
-  readonly leaveOpen: 'never' | 'if-passing' | 'always';
+  readonly leaveOpen: 'never' | 'if-recoverable' | 'always';
   /** This run's limits on the cost, or undefined to apply the limits in the journal. */
   readonly terms?: PaymentTerms | undefined;
   /** The consent to this run. The journal stores no consent, only the submission. */
@@ -194,8 +194,8 @@ export interface Settling extends Read {
 }
 
 /** The data of a run whose attempt is `paid`, `failed`, `error` or `lapsed`. */
-export interface Over extends Read {
-  readonly phase: 'over';
+export interface Ended extends Read {
+  readonly phase: 'ended';
   /**
    * The service's refusal of the confirmation, if the attempt lapsed in this run because of the
    * refusal.
@@ -207,7 +207,7 @@ export interface Over extends Read {
  * The data of a run, by the phase of the latest attempt. A crash loses the run's data, but the
  * payment's attempts survive in the journal.
  */
-export type RunMemory = Requesting | Quoted | Submitting | Settling | Over;
+export type RunMemory = Requesting | Quoted | Submitting | Settling | Ended;
 export type Phase = RunMemory['phase'];
 
 export interface Run {
@@ -329,10 +329,10 @@ const phases: Readonly<Record<AttemptState, Phase>> = {
   submitting: 'submitting',
   'in-flight': 'settling',
   unknown: 'settling',
-  paid: 'over',
-  failed: 'over',
-  error: 'over',
-  lapsed: 'over',
+  paid: 'ended',
+  failed: 'ended',
+  error: 'ended',
+  lapsed: 'ended',
 };
 
 /** Returns the data with which a run starts if its latest attempt is in the given state. */
@@ -369,7 +369,7 @@ export function inPhaseOf(state: AttemptState, memory: RunMemory, ms: number): R
       return { ...read, phase, confirmation: { tries: 0, atMs: ms, isUnanswered: true } };
     case 'settling':
       return { ...read, phase, sinceMs: ms };
-    case 'over': {
+    case 'ended': {
       const refusal = memory.phase === 'submitting' ? memory.confirmation.refusal : undefined;
       return { ...read, phase, refusal };
     }

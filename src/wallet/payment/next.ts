@@ -1,15 +1,11 @@
 // The only file that decides the next step of a payment, from its attempts and the data of this
 // run. Pure. Each attempt state has its own rule, which is a function. docs/payments.md lists the
 // rules with their reasons.
-import { isUnknown, type Failure } from '../../formats/failure.js';
+import type { Transaction } from '../../api/types.js';
+import { Failure, isUnknown } from '../../formats/failure.js';
 import { policies, staleForMs, stalePause, pauseAfter } from '../../formats/poll.js';
 import { knownStates } from '../../formats/states.js';
-import {
-  mayHaveMoved,
-  outcomeOf,
-  type Attempt,
-  type Payment,
-} from '../../store/journal/payment.js';
+import { mayHaveMoved, outcomeOf, type Attempt } from '../../store/journal/payment.js';
 import { paceOf, pauseBefore } from '../transaction/read.js';
 import {
   readsOf,
@@ -18,7 +14,7 @@ import {
   type RunMemory,
   type Now,
   type Outcome,
-  type Over,
+  type Ended,
   type Quoted,
   type Reads,
   type Requesting,
@@ -32,68 +28,64 @@ import * as outcomes from './outcomes.js';
 import { referenceUse } from './outcomes.js';
 
 /** A run at one moment, with the data of its phase. */
-interface Situation<K extends RunMemory = RunMemory> extends Run {
-  readonly memory: K;
-  readonly goal: RunGoal;
-  readonly now: Now;
-}
+type Situation<K extends RunMemory = RunMemory> = Omit<Run, 'memory'> &
+  K & { readonly goal: RunGoal; readonly now: Now };
 
-export function next(run: Run, goal: RunGoal, now: Now): Step {
-  const situation: Situation = { ...run, goal, now };
-  const step = decide(situation);
-  if (run.memory.isInterrupted !== true || concludes.has(step.do)) return step;
-  if (!mayHaveMoved(run.attempt)) return fail(situation, outcomes.interrupted());
-  return outcomeOf(run.attempt) === 'unknown'
-    ? fail(situation, outcomes.unresolved(run.payment.ref, run.attempt))
-    : stopWatching(situation, outcomes.sent);
+/** The next step, or the failure that ends the run. */
+type Decision = Step | Failure;
+
+export function next({ memory, ...run }: Run, goal: RunGoal, now: Now): Step {
+  const situation: Situation = { ...memory, ...run, goal, now };
+  const decision = decide(situation);
+  const step = decision instanceof Failure ? fail(situation, decision) : decision;
+  if (memory.isInterrupted !== true || concludes.has(step.do)) return step;
+  const { attempt, payment } = run;
+  if (!mayHaveMoved(attempt)) return fail(situation, outcomes.interrupted());
+  return fail(
+    situation,
+    outcomeOf(attempt) === 'unknown'
+      ? outcomes.unresolved(payment.ref, attempt)
+      : stopWatching(situation, outcomes.sent),
+  );
 }
 
 /** The steps that send no request, which an interrupted run completes before it ends. */
 const concludes: ReadonlySet<Step['do']> = new Set(['stop', 'lapse', 'withdraw']);
 
-function decide(situation: Situation): Step {
-  const { payment, memory, attempt, goal } = situation;
-  const isBeforeEnd = !isUnderWay(attempt);
+function decide(situation: Situation): Decision {
+  const { payment, attempt, goal, earlierRead } = situation;
+  const isUnderWay = underWay.has(attempt.state);
   const earlier = payment.attempts.filter(({ number }) => number < attempt.number);
   const paidBefore = earlier.find((each) => outcomeOf(each) === 'paid');
-  if (paidBefore !== undefined && isBeforeEnd) return reportPaid(situation, paidBefore);
-  if (goal.expect !== undefined && attempt.txnId !== goal.expect)
-    return fail(situation, outcomes.differentPayment(payment));
-  const unresolved = earlier.filter((each) => outcomeOf(each) === 'unknown' || isUnderWay(each));
-  const unread = unresolved.find(({ number }) => !memory.earlierRead.includes(number));
-  if (unread !== undefined && isBeforeEnd) return { do: 'read', attempt: unread };
+  if (paidBefore !== undefined && !isUnderWay) return reportPaid(situation, paidBefore);
+  if (goal.onlyTxnId !== undefined && attempt.txnId !== goal.onlyTxnId)
+    return outcomes.differentPayment(payment);
+  const unresolved = earlier.filter(
+    (each) => outcomeOf(each) === 'unknown' || underWay.has(each.state),
+  );
+  const unread = unresolved.find(({ number }) => !earlierRead.includes(number));
+  if (unread !== undefined && !isUnderWay) return { do: 'read', attempt: unread };
   // If a payment was abandoned after an unresolved attempt, only a new `--retry` reopens the
   // payment.
   const [first] = unresolved;
-  if (first !== undefined && payment.abandoned && isBeforeEnd)
-    return fail(situation, outcomes.unresolved(payment.ref, first));
-  return ruleOfState(situation);
-}
-
-const isUnderWay = ({ state }: Attempt): boolean => state === 'submitting' || state === 'in-flight';
-
-function ruleOfState({ memory, ...rest }: Situation): Step {
-  switch (memory.phase) {
+  if (first !== undefined && payment.abandoned && !isUnderWay)
+    return outcomes.unresolved(payment.ref, first);
+  switch (situation.phase) {
     case 'requesting':
-      return requested({ ...rest, memory });
+      return requested(situation);
     case 'quoted':
-      return quoted({ ...rest, memory });
+      return quoted(situation);
     case 'submitting':
-      return submitting({ ...rest, memory });
+      return submitting(situation);
     case 'settling':
-      return rest.attempt.state === 'unknown'
-        ? unknown({ ...rest, memory })
-        : inFlight({ ...rest, memory });
-    case 'over':
-      return over({ ...rest, memory });
+      return attempt.state === 'unknown' ? unknown(situation) : inFlight(situation);
+    case 'ended':
+      if (outcomeOf(attempt) === 'paid') return reportPaid(situation, attempt);
+      return attempt.state === 'lapsed' ? lapsed(situation) : failed(situation);
   }
 }
 
-function over(situation: Situation<Over>): Step {
-  const { attempt } = situation;
-  if (outcomeOf(attempt) === 'paid') return reportPaid(situation, attempt);
-  return attempt.state === 'lapsed' ? lapsed(situation) : failed(situation);
-}
+const underWay: ReadonlySet<Attempt['state']> = new Set(['submitting', 'in-flight']);
 
 /**
  * Whether this run replaces the stored terms with its own terms, and reopens the payment if it was
@@ -107,41 +99,39 @@ export function isReopened(
   const isUnknown = payment.attempts.some((each) => outcomeOf(each) === 'unknown');
   if (isUnknown && retryUpTo === 0) return false;
   const isChanged = terms !== undefined || payment.abandoned;
-  return isChanged && until !== 'quoted' && leaveOpen !== 'if-passing' && !mayHaveMoved(attempt);
+  return (
+    isChanged && until !== 'quoted' && leaveOpen !== 'if-recoverable' && !mayHaveMoved(attempt)
+  );
 }
 
 /**
  * Sends the create request before any search. svcpay searches the service's list only if the
  * service may have refused the request because its reference is already used.
  */
-function requested(situation: Situation<Requesting>): Step {
-  const { memory, now, payment, goal } = situation;
-  const { tries, refusal, error, mayExist, atMs } = memory.createRequest;
+function requested(situation: Situation<Requesting>): Decision {
+  const { createRequest, stopped, lookup, funds, now, payment, goal } = situation;
+  const { tries, refusal, error, mayExist, atMs } = createRequest;
   const use = refusal && referenceUse(refusal, mayExist, goal.reference === 'generated');
-  if (memory.stopped !== undefined) {
+  if (stopped !== undefined) {
     // The money may have moved, because the service reports the reference as used and svcpay cannot
     // read its transaction.
-    const isUnknown = use?.isCertain === true && readFailures.has(memory.stopped.kind);
-    const why = `svcpay cannot read the transaction with this reference: ${memory.stopped.message}`;
-    return fail(
-      situation,
-      isUnknown ? outcomes.usedButUnread(payment.ref, why, memory.stopped) : memory.stopped,
-    );
+    const isUnknown = use?.isCertain === true && readFailures.has(stopped.kind);
+    const why = `svcpay cannot read the transaction with this reference: ${stopped.message}`;
+    return isUnknown ? outcomes.usedButUnread(payment.ref, why, stopped) : stopped;
   }
   if (tries === 0) return { do: 'create' };
   if (refusal === undefined) {
     const pause = pauseBefore(tries, error);
     if (tries >= policies.createRequest.turns || pause === undefined)
-      return fail(situation, outcomes.noQuote(error));
+      return outcomes.noQuote(error);
     return waitUntil(atMs + pause, now, { do: 'create' });
   }
-  const { lookup } = memory;
   if (use !== undefined && lookup === undefined) return { do: 'find', depth: use.depth };
   if (use === undefined || lookup === undefined || !use.isCertain)
-    return fail(situation, outcomes.refused('quote', refusal, memory.funds?.available));
+    return outcomes.refused('quote', refusal, funds?.available);
   if (now.ms - lookup.sinceMs >= staleForMs) {
     const why = "the service's list does not show the transaction.";
-    return fail(situation, outcomes.usedButUnread(payment.ref, why, refusal));
+    return outcomes.usedButUnread(payment.ref, why, refusal);
   }
   return waitUntil(lookup.atMs + stalePause(lookup.count), now, { do: 'find', depth: use.depth });
 }
@@ -154,20 +144,19 @@ const readFailures: ReadonlySet<Failure['kind']> = new Set([
 ]);
 
 /** Handles a `quoted` attempt: shows the quote, and then submits it or lets it lapse. */
-function quoted(situation: Situation<Quoted>): Step {
-  const { memory, attempt, goal, payment } = situation;
-  const { reads, txn, approval, cancel } = memory;
-  if (memory.stopped !== undefined) return fail(situation, memory.stopped);
+function quoted(situation: Situation<Quoted>): Decision {
+  const { reads, txn, approval, cancel, stopped, attempt, goal, payment } = situation;
+  if (stopped !== undefined) return stopped;
   const isFresh =
     reads === undefined && approval !== 'asked' && cancel === undefined && txn !== undefined;
   const result = isFresh ? resultOf(txn.txnState) : reads?.result;
-  if (result === 'quoted') return offer(situation);
+  if (result === 'quoted') return validQuote(situation);
   if (reads === undefined) return { do: 'read', attempt };
   if (result === 'unreadable' || result === 'unanswered')
-    return fail(situation, reads.error ?? outcomes.interrupted());
-  if (goal.expect !== undefined) {
-    const end = { txnId: goal.expect, txnState: txn?.txnState ?? '' };
-    return fail(situation, reads.error ?? outcomes.ended(payment.ref, end, false));
+    return reads.error ?? outcomes.interrupted();
+  if (goal.onlyTxnId !== undefined) {
+    const end = { txnId: goal.onlyTxnId, txnState: txn?.txnState ?? '' };
+    return reads.error ?? outcomes.ended(payment.ref, end, false);
   }
   // If svcpay did not cancel the quote, it reads a lapsed quote again for 8 s, in case a different
   // program submitted the quote and the read was stale.
@@ -178,16 +167,15 @@ function quoted(situation: Situation<Quoted>): Step {
  * Shows and submits a quote that the service still reports as `quoted`, or cancels an expired
  * quote.
  */
-function offer(situation: Situation<Quoted>): Step {
-  const { memory, goal, now, attempt } = situation;
-  const { approval, cancel, reads, txn } = memory;
-  if (goal.until === 'quoted' && memory.shown === true && txn !== undefined)
+function validQuote(situation: Situation<Quoted>): Step {
+  const { approval, cancel, reads, txn, shown, isMisdated, goal, now, attempt } = situation;
+  if (goal.until === 'quoted' && shown === true && txn !== undefined)
     return stop({ txn }, goal.leaveOpen !== 'always');
   if (approval === undefined) return { do: 'approve' };
   const expiresAt = txn?.sourceReq.expiresAt ?? Number.POSITIVE_INFINITY;
-  const isOver =
-    approval === 'prompt-expired' || (expiresAt <= now.service && memory.isMisdated !== true);
-  if (!isOver || (goal.expect !== undefined && approval !== 'prompt-expired'))
+  const hasExpired =
+    approval === 'prompt-expired' || (expiresAt <= now.service && isMisdated !== true);
+  if (!hasExpired || (goal.onlyTxnId !== undefined && approval !== 'prompt-expired'))
     return { do: 'submit' };
   if (cancel === undefined) return { do: 'cancel' };
   if (reads === undefined) return { do: 'read', attempt };
@@ -201,20 +189,23 @@ function offer(situation: Situation<Quoted>): Step {
  * Handles a `submitting` attempt: confirms the quote, and reads the transaction after an unanswered
  * confirmation. svcpay repeats a confirmation only for the same transaction.
  */
-function submitting(situation: Situation<Submitting>): Step {
-  const { memory, attempt, now, goal, payment } = situation;
-  const { confirmation, reads, stopped, isInterrupted } = memory;
+function submitting(situation: Situation<Submitting>): Decision {
+  const { confirmation, reads, txn, stopped, isInterrupted, submittedHere } = situation;
+  const { attempt, now, goal, payment } = situation;
   const { tries, isUnanswered, refusal, error, atMs } = confirmation;
   // If svcpay withdrew the submission but could not record the withdrawal in the journal, the run
   // reports an unknown outcome.
-  if (stopped !== undefined) return fail(situation, outcomes.unreadable(payment, stopped));
-  if (goal.until === 'quoted') return look(situation);
+  if (stopped !== undefined) return outcomes.unreadable(payment, stopped);
+  // A run that only shows a quote reads the submitted payment without changing it.
+  if (goal.until === 'quoted') {
+    if (reads === undefined) return { do: 'read', attempt };
+    return txn === undefined ? outcomes.unreadable(payment, reads.error) : stop({ txn }, false);
+  }
   const isSent = isUnanswered || refusal !== undefined;
   if (isInterrupted === true) {
-    if (isSent && memory.submittedHere !== true)
-      return fail(situation, confirmationUnknown(situation));
+    if (isSent && submittedHere !== true) return confirmationUnknown(situation);
     return isSent
-      ? fail(situation, outcomes.leftUnanswered(attempt))
+      ? outcomes.leftUnanswered(attempt)
       : { do: 'withdraw', failure: outcomes.interrupted() };
   }
   if (refusal !== undefined) return judgeRefusal(situation);
@@ -224,23 +215,13 @@ function submitting(situation: Situation<Submitting>): Step {
   if (isUnanswered && reads !== undefined && reads.result !== 'quoted') {
     const isLast =
       reads.count >= policies.confirmation.turns || reads.error?.kind === 'authentication';
-    return isLast ? fail(situation, confirmationUnknown(situation)) : readAgain(situation, reads);
+    return isLast ? confirmationUnknown(situation) : readAgain(situation, reads);
   }
   if (tries < policies.confirmation.turns && pause !== undefined)
     return waitUntil(atMs + pause, now, { do: 'confirm' });
   return isUnanswered || error === undefined
-    ? fail(situation, confirmationUnknown(situation))
+    ? confirmationUnknown(situation)
     : { do: 'withdraw', failure: error };
-}
-
-/** Reads a submitted payment without changing it, because the run should only show a quote. */
-function look(situation: Situation<Submitting>): Step {
-  const { memory, attempt, payment } = situation;
-  const { reads, txn } = memory;
-  if (reads === undefined) return { do: 'read', attempt };
-  return txn === undefined
-    ? fail(situation, outcomes.unreadable(payment, reads.error))
-    : stop({ txn }, false);
 }
 
 /**
@@ -250,33 +231,27 @@ function look(situation: Situation<Submitting>): Step {
  * of the confirmation took effect. Until the refusal of its confirmation is final, the attempt
  * stays `submitting`.
  */
-function judgeRefusal(situation: Situation<Submitting>): Step {
-  const { memory, attempt, now } = situation;
-  const { reads, confirmation } = memory;
+function judgeRefusal(situation: Situation<Submitting>): Decision {
+  const { reads, confirmation, attempt, now } = situation;
   if (reads === undefined) return { do: 'read', attempt };
   const { isUnanswered, atMs } = confirmation;
   if (reads.result === 'quoted' && !isUnanswered && hasHeld(reads)) return { do: 'lapse' };
   const isTooLong = now.ms - atMs >= 2 * staleForMs;
   return isTooLong || (isUnanswered && hasHeld(reads))
-    ? fail(situation, confirmationUnknown(situation))
+    ? confirmationUnknown(situation)
     : readAgain(situation, reads);
 }
 
-const confirmationUnknown = ({ attempt, memory }: Situation<Submitting>): Failure =>
-  outcomes.confirmationUnknown(
-    attempt,
-    memory.confirmation.error ?? memory.reads?.error,
-    memory.confirmation.tries > 1,
-  );
+const confirmationUnknown = ({ attempt, confirmation, reads }: Situation<Submitting>): Failure =>
+  outcomes.confirmationUnknown(attempt, confirmation.error ?? reads?.error, confirmation.tries > 1);
 
 /** Handles a payment that is under way, whose outcome only the service can report. */
-function inFlight(situation: Situation<Settling>): Step {
-  const { memory, attempt, goal, now } = situation;
-  const { reads, txn, sinceMs } = memory;
+function inFlight(situation: Situation<Settling>): Decision {
+  const { reads, txn, sinceMs, attempt, goal, now } = situation;
   if (txn === undefined && reads === undefined) return { do: 'read', attempt };
   if (reads?.error !== undefined && endsWait(situation, reads))
     return stopWatching(situation, outcomes.unread, reads.error);
-  if (goal.until !== 'settled' && txn !== undefined) return accepted(situation);
+  if (goal.until !== 'settled' && txn !== undefined) return acknowledged(situation, txn);
   const waited = now.ms - sinceMs;
   if (waited >= goal.waitMs) return stopWatching(situation, outcomes.sent);
   const last = Math.max(reads?.atMs ?? sinceMs, sinceMs);
@@ -289,14 +264,12 @@ function inFlight(situation: Situation<Settling>): Step {
  * Stops a run that waits only for the service to accept the payment. A state outside the
  * specification does not prove that the service has accepted the payment.
  */
-function accepted(situation: Situation<Settling>): Step {
-  const { memory, attempt, payment } = situation;
+function acknowledged({ attempt, payment }: Situation<Settling>, txn: Transaction): Decision {
   const { txnState } = attempt;
-  if (memory.txn === undefined || txnState === null || !knownStates.includes(txnState)) {
-    const cause = `the service reports the state ${txnState}, which is not recognized.`;
-    return fail(situation, outcomes.unreadable(payment, new Error(cause)));
-  }
-  return stop({ txn: { ...memory.txn, txnState } }, false);
+  if (txnState !== null && knownStates.includes(txnState))
+    return stop({ txn: { ...txn, txnState } }, false);
+  const cause = `the service reports the state ${txnState}, which is not recognized.`;
+  return outcomes.unreadable(payment, new Error(cause));
 }
 
 /**
@@ -305,63 +278,56 @@ function accepted(situation: Situation<Settling>): Step {
  * wait, and `not-found` ends only a wait that has lasted 8 s. The third unreadable response in a
  * row or a refused sign-in also ends the wait for the settlement.
  */
-function endsWait({ memory, now }: Situation<Settling>, { result, count, error }: Reads): boolean {
-  if (memory.txn === undefined) return true;
-  if (result === 'not-found') return now.ms - memory.sinceMs >= staleForMs;
+function endsWait({ txn, sinceMs, now }: Situation<Settling>, { result, count, error }: Reads) {
+  if (txn === undefined) return true;
+  if (result === 'not-found') return now.ms - sinceMs >= staleForMs;
   return result === 'unreadable' && (count >= 3 || error?.kind === 'authentication');
 }
 
 const noAnswerYet = (): Error => new Error('the service did not answer before this run ended.');
 
-function stopWatching(
+const stopWatching = (
   situation: Situation,
   inWords: (attempt: Attempt, cause?: Failure) => Failure,
   cause?: Failure,
-): Step {
-  const { memory, attempt, payment } = situation;
-  return txnOf(memory) === undefined
-    ? fail(situation, outcomes.unreadable(payment, cause ?? noAnswerYet()))
-    : fail(situation, inWords(attempt, cause));
-}
+): Failure =>
+  txnOf(situation) === undefined
+    ? outcomes.unreadable(situation.payment, cause ?? noAnswerYet())
+    : inWords(situation.attempt, cause);
 
 /**
  * Handles `expired` or `usercanceled` after submission. svcpay reads the transaction repeatedly for
  * 8 s. If the transaction is still lapsed after 8 s, the attempt stays `unknown`, and only a person
  * can start a further attempt.
  */
-function unknown(situation: Situation<Settling>): Step {
-  const { memory, attempt, goal, payment } = situation;
-  const { reads } = memory;
+function unknown(situation: Situation<Settling>): Decision {
+  const { reads, submittedHere, attempt, payment } = situation;
   if (reads === undefined) return { do: 'read', attempt };
   if (reads.result === 'moving') return inFlight(situation);
   if (reads.error !== undefined)
     return endsWait(situation, reads) || hasHeld(reads)
-      ? fail(situation, outcomes.unreadable(payment, reads.error))
+      ? outcomes.unreadable(payment, reads.error)
       : readAgain(situation, reads);
   const outcome = outcomeOf(attempt);
   if (outcome === 'paid') return reportPaid(situation, attempt);
-  if (reads.result === 'lapsed' && memory.submittedHere !== true && mayOpenAttempt(payment, goal))
+  if (reads.result === 'lapsed' && submittedHere !== true && mayOpenAttempt(situation))
     return openAttempt(situation);
-  if (outcome === 'failed') return fail(situation, outcomes.ended(payment.ref, attempt, true));
-  return hasHeld(reads)
-    ? fail(situation, outcomes.unresolved(payment.ref, attempt))
-    : readAgain(situation, reads);
+  if (outcome === 'failed') return outcomes.ended(payment.ref, attempt, true);
+  return hasHeld(reads) ? outcomes.unresolved(payment.ref, attempt) : readAgain(situation, reads);
 }
 
 /** @param paid the attempt that paid, which need not be the latest attempt */
-function reportPaid(situation: Situation, paid: Attempt): Step {
-  const { memory, payment, attempt } = situation;
-  const reads = readsOf(memory);
+function reportPaid(situation: Situation, paid: Attempt): Decision {
+  const { earlierPaid, earlierRead, payment, attempt } = situation;
+  const reads = readsOf(situation);
   const isLatest = paid.number === attempt.number;
-  const txn = isLatest ? txnOf(memory) : memory.earlierPaid;
+  const txn = isLatest ? txnOf(situation) : earlierPaid;
   const recorded = paid.resolution ?? undefined;
   if (txn !== undefined)
-    return recorded === undefined
-      ? stop({ txn: { ...txn, txnState: 'completed' } }, false)
-      : stop({ txn, recorded }, false);
-  const isRead = isLatest ? reads !== undefined : memory.earlierRead.includes(paid.number);
+    return stop(recorded ? { txn, recorded } : { txn: { ...txn, txnState: 'completed' } }, false);
+  const isRead = isLatest ? reads !== undefined : earlierRead.includes(paid.number);
   return isRead
-    ? fail(situation, outcomes.unreadable(payment, reads?.error ?? new Error('no answer.')))
+    ? outcomes.unreadable(payment, reads?.error ?? new Error('no answer.'))
     : { do: 'read', attempt: paid };
 }
 
@@ -370,49 +336,43 @@ function reportPaid(situation: Situation, paid: Attempt): Step {
  * so svcpay reads the transaction again. A run that confirmed the attempt only reports how the
  * attempt ended, because a further attempt requires a later run.
  */
-function failed(situation: Situation<Over>): Step {
-  const { memory, attempt, payment, goal } = situation;
-  const { reads, txn } = memory;
+function failed(situation: Situation<Ended>): Decision {
+  const { reads, txn, submittedHere, attempt, payment, goal } = situation;
   if (reads === undefined) return { do: 'read', attempt };
   const { result, error } = reads;
   if (error !== undefined)
-    return fail(situation, attempt.state === 'error' ? outcomes.unreadable(payment, error) : error);
+    return attempt.state === 'error' ? outcomes.unreadable(payment, error) : error;
   if (result === 'moving' || result === 'completed' || result === 'quoted') {
     const cause = `the service reported ${attempt.txnState}, but now reports ${txn?.txnState}.`;
-    return fail(situation, outcomes.unreadable(payment, new Error(cause)));
+    return outcomes.unreadable(payment, new Error(cause));
   }
   const hasFailed = outcomeOf(attempt) === 'failed';
-  if (hasFailed && memory.submittedHere !== true && mayOpenAttempt(payment, goal))
+  if (hasFailed && submittedHere !== true && mayOpenAttempt(situation))
     return openAttempt(situation);
-  const canRetry = hasFailed && goal.leaveOpen !== 'if-passing';
-  return fail(situation, outcomes.ended(payment.ref, attempt, canRetry));
+  const canRetry = hasFailed && goal.leaveOpen !== 'if-recoverable';
+  return outcomes.ended(payment.ref, attempt, canRetry);
 }
 
 /**
  * Handles a `lapsed` attempt, which moved no money. Opens the next attempt automatically if the run
  * may open another attempt and has no refusal or interruption to report.
  */
-function lapsed(situation: Situation<Over>): Step {
-  const { memory, attempt, payment, goal } = situation;
-  if (memory.refusal !== undefined) {
-    const txnId = attempt.txnId ?? undefined;
-    return fail(situation, outcomes.refused('confirmation', memory.refusal, undefined, txnId));
-  }
-  if (memory.isInterrupted === true) return fail(situation, outcomes.interrupted());
-  if (goal.expect === undefined && mayOpenAttempt(payment, goal)) return openAttempt(situation);
+function lapsed(situation: Situation<Ended>): Decision {
+  const { refusal, isInterrupted, attempt, payment, goal } = situation;
+  if (refusal !== undefined)
+    return outcomes.refused('confirmation', refusal, undefined, attempt.txnId ?? undefined);
+  if (isInterrupted === true) return outcomes.interrupted();
+  if (goal.onlyTxnId === undefined && mayOpenAttempt(situation)) return openAttempt(situation);
   const last = payment.attempts.find((each) => outcomeOf(each) === 'failed') ?? attempt;
-  return fail(situation, outcomes.ended(payment.ref, last, outcomeOf(last) === 'failed'));
+  return outcomes.ended(payment.ref, last, outcomeOf(last) === 'failed');
 }
 
 const mostAttempts = 5;
 
-function openAttempt(situation: Situation): Step {
-  const { payment, order, attempt, goal, memory } = situation;
-  if (memory.stopped !== undefined) return fail(situation, memory.stopped);
-  if (order.isImported === true)
-    return fail(situation, outcomes.importedInPart(payment, attempt.txnId));
-  if (attempt.number - goal.firstAttempt + 1 >= mostAttempts)
-    return fail(situation, outcomes.everyQuoteExpired());
+function openAttempt({ payment, order, attempt, goal, stopped }: Situation): Decision {
+  if (stopped !== undefined) return stopped;
+  if (order.isImported === true) return outcomes.importedInPart(payment, attempt.txnId);
+  if (attempt.number - goal.firstAttempt + 1 >= mostAttempts) return outcomes.everyQuoteExpired();
   return { do: 'open-attempt', number: attempt.number + 1 };
 }
 
@@ -420,16 +380,15 @@ function openAttempt(situation: Situation): Step {
  * Whether a new attempt is allowed: either no attempt can have moved money, or a person accepted
  * the risk of repeating the attempts up to `retryUpTo`.
  */
-function mayOpenAttempt({ attempts }: Payment, { retryUpTo }: RunGoal): boolean {
-  return attempts.every((attempt) => {
+const mayOpenAttempt = ({ payment, goal }: Situation): boolean =>
+  payment.attempts.every((attempt) => {
     const outcome = outcomeOf(attempt);
     return (
       outcome === 'lapsed' ||
       outcome === 'requested' ||
-      (attempt.number <= retryUpTo && (outcome === 'failed' || outcome === 'unknown'))
+      (attempt.number <= goal.retryUpTo && (outcome === 'failed' || outcome === 'unknown'))
     );
   });
-}
 
 /**
  * Whether all reads in a period of 8 s had the same result. A read is stale by at most 8 s, so a
@@ -449,7 +408,7 @@ const stop = (outcome: Outcome, abandons: boolean): Step => ({ do: 'stop', outco
  * Kinds of failure that leave the payment open for the next `tx resume`, because these failures are
  * temporary or require an action by a person.
  */
-const passing: ReadonlySet<Failure['kind']> = new Set([
+const recoverable: ReadonlySet<Failure['kind']> = new Set([
   'temporary',
   'authentication',
   'interrupted',
@@ -461,6 +420,6 @@ function fail({ payment, attempt, goal }: Situation, failure: Failure): Step {
   const staysOpen =
     isUnknown(failure) ||
     goal.leaveOpen === 'always' ||
-    (goal.leaveOpen === 'if-passing' && passing.has(failure.kind));
+    (goal.leaveOpen === 'if-recoverable' && recoverable.has(failure.kind));
   return stop({ failure: outcomes.truthful(payment, failure) }, isBefore && !staysOpen);
 }

@@ -261,14 +261,14 @@ export async function resume(
   if (!retry && status(payment) === 'abandoned') throw isAbandoned(payment);
   const { follow, repeats } = await compareStored(payment, deps);
   if (follow !== undefined) return resume(follow, { wait, consent, leaveHeld }, deps);
-  const leaveOpen = retry ? 'never' : 'if-passing';
+  const leaveOpen = retry ? 'never' : 'if-recoverable';
   const goal = { reference: 'given', consent, repeats, leaveOpen } as const;
   return run(payment, goal, { wait, retry, leaveHeld }, ownRun(deps));
 }
 
 /** Confirms exactly the quote in the journal, even if its payment was abandoned. */
 export async function payThisQuote(
-  expect: string,
+  onlyTxnId: string,
   payment: Payment,
   given: Pick<RunGoal, 'terms' | 'consent'>,
   options: PaymentOptions,
@@ -278,11 +278,14 @@ export async function payThisQuote(
   if (decided !== undefined) return decided;
   const { follow, repeats } = await compareStored(payment, deps);
   if (follow !== undefined) return resume(follow, { ...options, consent: given.consent }, deps);
-  const goal = { ...given, expect, reference: 'given', repeats, leaveOpen: 'never' } as const;
+  const goal = { ...given, onlyTxnId, reference: 'given', repeats, leaveOpen: 'never' } as const;
   return run(payment, goal, options, ownRun(deps));
 }
 
-type Given = Pick<RunGoal, 'expect' | 'reference' | 'terms' | 'consent' | 'repeats' | 'leaveOpen'>;
+type Given = Pick<
+  RunGoal,
+  'onlyTxnId' | 'reference' | 'terms' | 'consent' | 'repeats' | 'leaveOpen'
+>;
 
 /** @param first the claim of a new payment */
 async function run(
@@ -302,7 +305,7 @@ async function run(
     const { claim, followed } = taken;
     const endLease = keepLease(claim, deps);
     try {
-      if (given.leaveOpen === 'if-passing' && status(claim.payment) === 'abandoned')
+      if (given.leaveOpen === 'if-recoverable' && status(claim.payment) === 'abandoned')
         throw isAbandoned(claim.payment);
       const end = await drive(claim, goalOf(claim.payment, given, options, followed), deps);
       if ('txn' in end) return end.txn;

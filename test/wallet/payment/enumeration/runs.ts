@@ -115,11 +115,11 @@ export const nextOf = (state: Running, by: Core): Step =>
 
 /** The state after the core has applied an event and written its change. */
 export function taken(state: Running, event: RunEventBody, by: Core): Running {
-  const { run, change, submits } = by.apply(runOf(state), { ...event, at: now });
+  const { run, change, submission } = by.apply(runOf(state), { ...event, at: now });
   const isUnwritten = event.is === 'submitted' && !by.writesFirst;
   // Adds the time of the submission to the attempt, as the journal does.
   const dated =
-    change?.attempt !== undefined && submits !== undefined
+    change?.attempt !== undefined && submission !== undefined
       ? { ...change, attempt: { ...change.attempt, submittedAt: 1 } }
       : change;
   const payment =
@@ -197,7 +197,7 @@ export function* started(
     asked: { ...same, consent: asks },
     '--retry': state.retries < retries && !isFirst ? { ...same, retryUpTo: number } : undefined,
     'tx resume': isResumed
-      ? { ...same, reference: 'given', leaveOpen: 'if-passing', consent: asks }
+      ? { ...same, reference: 'given', leaveOpen: 'if-recoverable', consent: asks }
       : undefined,
     '--quote-only': {
       ...same,
@@ -205,7 +205,7 @@ export function* started(
       consent: asks,
       leaveOpen: !isFirst && payment === 'open' ? 'always' : 'never',
     },
-    'tx confirm': txnId === null ? undefined : { ...same, expect: txnId, reference: 'given' },
+    'tx confirm': txnId === null ? undefined : { ...same, onlyTxnId: txnId, reference: 'given' },
   };
   for (const command of commands) {
     const goal = wishes[command];

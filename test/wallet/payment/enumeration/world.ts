@@ -350,10 +350,10 @@ const wished = ({
   retryUpTo,
   until,
   leaveOpen,
-  expect,
+  onlyTxnId,
   reference,
   consent,
-}: RunGoal): unknown[] => [retryUpTo, until, leaveOpen, expect, reference, consent.by];
+}: RunGoal): unknown[] => [retryUpTo, until, leaveOpen, onlyTxnId, reference, consent.by];
 
 function relevant({ memory, goal }: Process): unknown[] {
   const { earlierRead, earlierPaid, stopped, submittedHere, approvedQuote } = memory;
@@ -400,7 +400,7 @@ function ofPhase(memory: RunMemory): unknown[] {
     }
     case 'settling':
       return [memory.sinceMs];
-    case 'over':
+    case 'ended':
       return [memory.refusal?.message];
   }
 }

@@ -495,12 +495,17 @@ export function changed(
         `to ${attempt.state} (payment ${before.ref}).`,
     );
   }
-  const others = before.attempts.filter(({ number }) => number !== attempt.number);
-  return checkPayment({
-    ...after,
-    attempts: [...others, attempt].toSorted((a, b) => a.number - b.number),
-  });
+  return checkPayment({ ...after, attempts: withAttempt(before.attempts, attempt) });
 }
+
+/** Returns the attempts with the given attempt, which replaces an attempt of the same number. */
+export const withAttempt = <T extends { readonly number: number }>(
+  attempts: readonly T[],
+  attempt: T,
+): T[] =>
+  [...attempts.filter(({ number }) => number !== attempt.number), attempt].toSorted(
+    (a, b) => a.number - b.number,
+  );
 
 /** A new attempt, whose create request has not been sent. */
 export const requested = (number: number, request: string): Attempt => ({

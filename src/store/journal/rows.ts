@@ -31,6 +31,7 @@ import {
   outcomeOf,
   status,
 } from './payment.js';
+import type { Actor } from './steps.js';
 
 export interface PaymentRow extends Claim {
   readonly owner: string | null;
@@ -212,20 +213,12 @@ export async function lockedRow(
   return found && rowOfPayment(sql, found.id);
 }
 
-export const refLock = ({ scope, ref }: Pick<Payment, 'scope' | 'ref'>): string =>
-  `ref ${scope} ${ref}`;
-
-/**
- * The lock for an idempotency key. svcpay opens and submits payments with the same idempotency key
- * one after the other, even if the references of the payments differ.
- */
-export const keyLock = ({ idempotencyKey }: Pick<Payment, 'idempotencyKey'>): string[] =>
-  idempotencyKey === null ? [] : [`key ${idempotencyKey}`];
-
 export interface SqlJournalDeps {
   readonly database: SqlDatabase;
   /** Whether a process is working on the payment of a row. */
   readonly isHeld: (row: PaymentRow, at: number) => boolean;
+  /** Who makes the changes of the journal. */
+  readonly by: Actor;
 }
 
 type Lookups = Pick<

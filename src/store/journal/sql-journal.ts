@@ -4,6 +4,7 @@
 // the account's spending.
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../formats/failure.js';
+import { columnOf } from '../../formats/text.js';
 import {
   TimeFromNow,
   type Sql,
@@ -19,18 +20,13 @@ import {
   type Begun,
   type Claim,
   type Journal,
-  type ImportedAttempt,
-  type ServiceTime,
-  type Spend,
   type SpentBefore,
   LostClaim,
 } from './journal.js';
 import {
-  keyLock,
   lockedRow,
   paymentsIn,
   readRows,
-  refLock,
   rowOfPayment,
   selectPayments,
   type PaymentRow,
@@ -55,6 +51,7 @@ import {
   changed,
   isUnfinished,
   replaced,
+  withAttempt,
 } from './payment.js';
 import {
   accountLock,
@@ -97,31 +94,172 @@ export function openSqlJournal(
 ): Journal {
   const isHeld = ({ owner, leaseUntil }: PaymentRow, at: number): boolean =>
     owner !== null && leaseUntil > at && leaseUntil <= at + leaseMs && isAlive(owner);
-  const deps: SqlJournalDeps = { database, isHeld };
-
+  const deps: SqlJournalDeps = { database, isHeld, by };
   return {
     ...lookups(deps),
+    ...opening(deps),
+    ...claims(deps),
+    ...changes(deps),
     trails: async (ids) =>
       readTrail(await database.read((sql) => sql.all(selectTrails(ids.length), ...ids))),
     wrongTotals: () => againIfAny(() => database.read(wrongTotals)),
     checked: (after, since, atMost) => checkedPage(database, after, since, atMost),
-    begin: (draft, owner) => begin(deps, draft, by, owner),
-    claim: async (id, owner) =>
-      (await claimFree(database, id, owner)) ?? takeOver(deps, id, owner, by),
-    extendLease: (claim) => extendLease(database, claim),
-    write: (claim, change) => write(database, claim, change, by),
-    submit: (claim, change, service, allow) => submit(database, claim, change, service, allow, by),
-    enter: (draft, imported, service) => enter(database, draft, imported, service, by),
     spent: (account, service) =>
-      database.transaction((sql) => spent(sql, database, account, service)),
-    release: async ({ payment, fence }) => {
-      const free = 'UPDATE payments SET owner = NULL, lease_until = 0 WHERE id = ? AND fence = ?';
-      await database.transaction((sql) => sql.last([free, payment.id, fence]), optional);
-    },
+      database.transaction(async (sql) => {
+        const time = await limitTime(sql, database, account, service);
+        const [rows = []] = await sql.last(spentSince(account, time - dayMs));
+        return spendsIn(rows);
+      }),
     mayPay: () => Promise.resolve(),
     close: () => database.close(),
   };
 }
+
+const refLock = ({ scope, ref }: PaymentDraft): string => `ref ${scope} ${ref}`;
+
+/**
+ * The lock for an idempotency key. svcpay opens and submits payments with the same idempotency key
+ * one after the other, even if the references of the payments differ.
+ */
+const keyLock = ({ idempotencyKey }: Pick<Payment, 'idempotencyKey'>): string[] =>
+  idempotencyKey === null ? [] : [`key ${idempotencyKey}`];
+
+/** Opens payments, and enters those that the service reports. */
+const opening = ({ database, isHeld, by }: SqlJournalDeps): Pick<Journal, 'begin' | 'enter'> => ({
+  begin: (draft, owner) =>
+    database.transaction(
+      async (sql) => {
+        const { id, scope, ref, digest, idempotencyKey } = draft;
+        const condition = '(p.scope = ? AND p.ref = ?) OR p.idempotency_key = ?';
+        const payments = paymentsIn(
+          await sql.all(selectPayments(condition), scope, ref, idempotencyKey),
+        );
+        const same = payments.find((each) => each.scope === scope && each.ref === ref);
+        // An earlier run of this transaction was committed, and its response was lost.
+        if (same?.id === id) return { payment: same, found: 'new' };
+        const rival = payments.find((each) => each.id !== same?.id && mayHavePaid(each));
+        if (rival !== undefined && (same === undefined || !mayHavePaid(same)))
+          return { payment: rival, found: 'once' };
+        if (same === undefined)
+          return { ...(await insertPayment(sql, draft, by, owner)), found: 'new' };
+        const found: Begun = { payment: same, found: 'ref' };
+        if (same.digest === digest || !isReferenceFree(same)) return found;
+        // The draft takes the reference, unless a process is working on the earlier payment.
+        const row = await lockedRow(sql, database, 'id = ?', same.id);
+        const at = await sql.now();
+        if (row === undefined || !isReferenceFree(row.payment) || isHeld(row, at)) return found;
+        const payment = await replacePayment(sql, row.payment, draft, at, by);
+        return { payment, found: 'new', replaced: same };
+      },
+      { locks: [refLock(draft), ...keyLock(draft)] },
+    ),
+  enter: (draft, { ago, ...found }, service) =>
+    database.transaction(
+      async (sql) => {
+        const row = await lockedRow(sql, database, 'scope = ? AND ref = ?', draft.scope, draft.ref);
+        const at = await sql.now();
+        const before = row?.payment ?? opened(draft, at);
+        const earlier = row?.payment.attempts.find(({ number }) => number === found.number);
+        if ((earlier?.submittedAt ?? null) !== null) return false;
+        const time = await limitTime(sql, database, draft.account, service);
+        const attempt: Attempt = {
+          ...requested(found.number, draft.request),
+          ...found,
+          submittedAt: at - ago,
+        };
+        const attempts = withAttempt(row?.payment.attempts ?? [], attempt);
+        const payment = checkPayment({ ...before, attempts, abandoned: false });
+        if (row === undefined) await sql.run(...inserted('payments', [paymentColumns(payment)]));
+        // A process that is working on the payment loses its claim.
+        const columns = { abandoned: 0, owner: null, leaseUntil: 0, fence: (row?.fence ?? 0) + 1 };
+        await writeRows(sql, row?.payment, payment, columns, ['id = ?', payment.id], {
+          change: { attempt },
+          by,
+          isImport: true,
+          token: randomUUID(),
+          limitTime: time - ago,
+          isLatest: database.kind === 'postgres',
+        });
+        return true;
+      },
+      { lasts: true, locks: [refLock(draft), ...keyLock(draft)] },
+    ),
+});
+
+/** Inserts a payment, which `owner` claims if there is one, and commits the transaction. */
+async function insertPayment(
+  sql: Sql,
+  draft: PaymentDraft,
+  by: Actor,
+  owner: string | undefined,
+): Promise<Pick<Begun, 'payment' | 'claim'>> {
+  const payment = opened(draft, await sql.now());
+  const claim = owner === undefined ? undefined : { payment, fence: 1, lastChange: null };
+  const lease = claim && { owner, leaseUntil: new TimeFromNow(leaseMs), fence: claim.fence };
+  await sql.last(
+    inserted('payments', [{ ...paymentColumns(payment), ...lease }]),
+    ...payment.attempts.map((attempt) => upsertAttempt(payment.id, attempt, null)),
+    ...appendSteps(payment.id, null, [askedStep('asked', payment, draft)], by),
+  );
+  return { payment, claim };
+}
+
+/**
+ * Replaces an abandoned payment with a payment for a different instruction under the same
+ * reference, and commits the transaction.
+ */
+async function replacePayment(
+  sql: Sql,
+  before: Payment,
+  draft: PaymentDraft,
+  at: number,
+  by: Actor,
+): Promise<Payment> {
+  const payment = replaced(before, draft, at);
+  const token = randomUUID();
+  const columns = { ...paymentColumns(payment), unfinished: 1, lastChange: token };
+  const [set, values] = assignments(columns);
+  await sql.last(
+    [`UPDATE payments SET ${set}, fence = fence + 1 WHERE id = ?`, ...values, payment.id],
+    ['DELETE FROM attempts WHERE payment_id = ?', payment.id],
+    ...payment.attempts.map((attempt) => upsertAttempt(payment.id, attempt, token)),
+    ...appendSteps(payment.id, token, [askedStep('replaced', payment, draft, before)], by),
+  );
+  return payment;
+}
+
+const askedStep = (
+  step: 'asked' | 'replaced',
+  payment: Payment,
+  { digest, detail }: PaymentDraft,
+  before?: Payment,
+) => ({
+  step,
+  attempt: latest(payment).number,
+  detail: { ...detail, digest, before: before?.digest },
+});
+
+type Columns = Readonly<Record<string, SqlValue>>;
+
+/** The columns of a payment that no claim changes. */
+const paymentColumns = ({ attempts: _attempts, batch, terms, abandoned, ...columns }: Payment) => ({
+  ...columns,
+  refAlike: alikeRef(columns.ref),
+  terms: JSON.stringify(terms),
+  batchRun: batch?.run ?? null,
+  batchRow: batch?.row ?? null,
+  abandoned: Number(abandoned),
+});
+
+/** The assignments of an UPDATE statement, with their values. */
+const assignments = (columns: Columns): readonly [text: string, values: SqlValue[]] => [
+  Object.keys(columns)
+    .map((name) => `${columnOf(name)} = ?`)
+    .join(', '),
+  Object.values(columns),
+];
+
+const take = 'UPDATE payments SET owner = ?, lease_until = ?, fence = fence + 1 WHERE id = ?';
 
 /**
  * The options of a database transaction that extends or ends a lease. svcpay can do without this
@@ -129,131 +267,128 @@ export function openSqlJournal(
  */
 const optional = { isOptional: true } as const;
 
-/** Returns the payment row in the result of the last statement. */
-function writtenRow(results: readonly (readonly unknown[])[]): PaymentRow {
-  const [row] = readRows(results.at(-1) ?? []);
-  if (row === undefined)
-    throw new Failure('unexpected', 'The journal lost a row that it had just written.');
-  return row;
-}
-
-const begin = (
-  deps: SqlJournalDeps,
-  draft: PaymentDraft,
-  by: Actor,
-  owner: string | undefined,
-): Promise<Begun> =>
-  deps.database.transaction((sql) => beginIn(sql, deps, draft, by, owner), {
-    locks: [refLock(draft), ...keyLock(draft)],
-  });
-
-async function beginIn(
-  sql: Sql,
-  deps: SqlJournalDeps,
-  draft: PaymentDraft,
-  by: Actor,
-  owner: string | undefined,
-): Promise<Begun> {
-  const condition = '(p.scope = ? AND p.ref = ?) OR p.idempotency_key = ?';
-  const payments = paymentsIn(
-    await sql.all(selectPayments(condition), draft.scope, draft.ref, draft.idempotencyKey),
-  );
-  const same = payments.find(({ scope, ref }) => scope === draft.scope && ref === draft.ref);
-  // An earlier run of this transaction was committed, and its response was lost.
-  if (same?.id === draft.id) return { payment: same, found: 'new' };
-  const rival = payments.find((each) => each.id !== same?.id && mayHavePaid(each));
-  if (rival !== undefined && (same === undefined || !mayHavePaid(same)))
-    return { payment: rival, found: 'once' };
-  if (same === undefined) return { ...(await insertPayment(sql, draft, by, owner)), found: 'new' };
-  const isOther = same.digest !== draft.digest && isReferenceFree(same);
-  const payment = isOther ? await takeReference(sql, deps, same, draft, by) : undefined;
-  return payment === undefined
-    ? { payment: same, found: 'ref' }
-    : { payment, found: 'new', replaced: same };
-}
-
-/**
- * Stores the draft's instruction under the reference of the earlier payment, unless a process is
- * working on the earlier payment.
- */
-async function takeReference(
-  sql: Sql,
-  { database, isHeld }: SqlJournalDeps,
-  { id }: Payment,
-  draft: PaymentDraft,
-  by: Actor,
-): Promise<Payment | undefined> {
-  const row = await lockedRow(sql, database, 'id = ?', id);
-  const at = await sql.now();
-  if (row === undefined || !isReferenceFree(row.payment) || isHeld(row, at)) return undefined;
-  return replacePayment(sql, row.payment, draft, at, by);
-}
-
-const take = 'UPDATE payments SET owner = ?, lease_until = ?, fence = fence + 1 WHERE id = ?';
-
-/** Claims a payment, or resolves with undefined if another process holds a claim on the payment. */
-async function claimFree(
-  database: SqlDatabase,
-  id: string,
-  owner: string,
-): Promise<Claim | undefined> {
-  // If the UPDATE waits for another process, the following SELECT sees the writes of that process.
-  const [, rows = []] = await database.transaction((sql) =>
-    sql.last(
-      [`${take} AND (owner IS NULL OR owner = ?)`, owner, new TimeFromNow(leaseMs), id, owner],
-      [selectPayments('p.id = ? AND p.owner = ?'), id, owner],
-    ),
-  );
-  const [row] = readRows(rows);
-  return row && claimOf(row);
-}
-
-const takeOver = (
-  { database, isHeld }: SqlJournalDeps,
-  id: string,
-  owner: string,
-  by: Actor,
-): Promise<Claim | undefined> =>
-  database.transaction(async (sql) => {
-    const row = await lockedRow(sql, database, 'id = ?', id);
-    if (row === undefined || isHeld(row, await sql.now())) return undefined;
-    const attempt = latest(row.payment).number;
-    const taken = { step: 'taken over' as const, attempt, detail: processOf(row.owner) };
-    const written = await sql.last(
-      [take, owner, new TimeFromNow(leaseMs), id],
-      ...appendSteps(id, row.lastChange, [taken], by),
-      [selectPayments('p.id = ?'), id],
+const claims = ({
+  database,
+  isHeld,
+  by,
+}: SqlJournalDeps): Pick<Journal, 'claim' | 'extendLease' | 'release'> => ({
+  async claim(id, owner) {
+    const lease = [owner, new TimeFromNow(leaseMs), id] as const;
+    // If the UPDATE waits for another process, the following SELECT sees the writes of that process.
+    const [, rows = []] = await database.transaction((sql) =>
+      sql.last(
+        [`${take} AND (owner IS NULL OR owner = ?)`, ...lease, owner],
+        [selectPayments('p.id = ? AND p.owner = ?'), id, owner],
+      ),
     );
-    return claimOf(writtenRow(written));
-  });
+    const [free] = readRows(rows);
+    if (free !== undefined) return claimOf(free);
+    return database.transaction(async (sql) => {
+      const row = await lockedRow(sql, database, 'id = ?', id);
+      if (row === undefined || isHeld(row, await sql.now())) return undefined;
+      const attempt = latest(row.payment).number;
+      const step = { step: 'taken over' as const, attempt, detail: processOf(row.owner) };
+      const results = await sql.last(
+        [take, ...lease],
+        ...appendSteps(id, row.lastChange, [step], by),
+        [selectPayments('p.id = ?'), id],
+      );
+      const [taken] = readRows(results.at(-1) ?? []);
+      return taken && claimOf(taken);
+    });
+  },
+  async extendLease({ payment, fence }) {
+    const extend = 'UPDATE payments SET lease_until = ? WHERE id = ? AND fence = ? RETURNING 1';
+    const [extended = []] = await database.transaction(
+      (sql) => sql.last([extend, new TimeFromNow(leaseMs), payment.id, fence]),
+      optional,
+    );
+    if (extended.length !== 1) throw lost();
+  },
+  async release({ payment, fence }) {
+    const free = 'UPDATE payments SET owner = NULL, lease_until = 0 WHERE id = ? AND fence = ?';
+    await database.transaction((sql) => sql.last([free, payment.id, fence]), optional);
+  },
+});
 
-async function extendLease(database: SqlDatabase, { payment, fence }: Claim): Promise<void> {
-  const extend = 'UPDATE payments SET lease_until = ? WHERE id = ? AND fence = ? RETURNING 1';
-  const [extended = []] = await database.transaction(
-    (sql) => sql.last([extend, new TimeFromNow(leaseMs), payment.id, fence]),
-    optional,
-  );
-  if (extended.length !== 1) throw lost();
+const claimOf = ({ payment, fence, lastChange }: PaymentRow): Claim => ({
+  payment,
+  fence,
+  lastChange,
+});
+
+const lost = (): LostClaim => new LostClaim('another process took over the payment');
+
+/** A change to a payment, with the other values that the same database transaction writes. */
+interface Write {
+  readonly change: PaymentChange;
+  /** Who makes the change. */
+  readonly by: Actor;
+  /** Whether svcpay enters a payment that the service reports. */
+  readonly isImport?: boolean;
+  /** The token that identifies the change if the response to its commit is lost. */
+  readonly token: string;
+  /**
+   * If the change submits an attempt, the time of the submission in epoch ms, by the clock of the
+   * daily limit.
+   */
+  readonly limitTime?: number;
+  /**
+   * Whether to record the submission as the latest of its account. A PostgreSQL database records
+   * this, so that svcpay notices a restored backup.
+   */
+  readonly isLatest?: boolean;
 }
 
-async function write(
-  database: SqlDatabase,
-  claim: Claim,
-  change: PaymentChange,
-  by: Actor,
-): Promise<Claim> {
-  const wanted = { change, token: randomUUID(), by };
-  const options = { lasts: mustLast(change) };
-  const written = await database.transaction((sql) => writeChange(sql, claim, wanted), options);
-  if (written !== undefined) return written;
-  // The write can fail for three reasons: another process took over the payment, the commit
-  // succeeded and its response was lost, or the journal contains a change of the payment that this
-  // claim has not seen.
-  return database.transaction(
-    async (sql) => writeToRow(sql, await rowOfPayment(sql, claim.payment.id), claim, wanted),
-    options,
-  );
-}
+/** Writes changes of claimed payments. */
+const changes = ({ database, by }: SqlJournalDeps): Pick<Journal, 'write' | 'submit'> => ({
+  async write(claim, change) {
+    const wanted = { change, token: randomUUID(), by };
+    const options = { lasts: mustLast(change) };
+    const written = await database.transaction((sql) => writeChange(sql, claim, wanted), options);
+    if (written !== undefined) return written;
+    // The write can fail for three reasons: another process took over the payment, the commit
+    // succeeded and its response was lost, or the journal contains a change of the payment that
+    // this claim has not seen.
+    return database.transaction(
+      async (sql) => writeToRow(sql, await rowOfPayment(sql, claim.payment.id), claim, wanted),
+      options,
+    );
+  },
+  async submit(claim, change, service, allow) {
+    const { id, account, idempotencyKey } = claim.payment;
+    const token = randomUUID();
+    const submitted = await database.transaction(
+      async (sql): Promise<Claim | Failure> => {
+        // Locks the payment and all other payments with its idempotency key.
+        const condition = 'p.id = ? OR p.idempotency_key = ?';
+        const rows = readRows(await sql.all(selectPayments(condition), id, idempotencyKey));
+        const row = rows.find(({ payment }) => payment.id === id);
+        if (row?.fence === claim.fence && row.lastChange === token) return claimOf(row);
+        const time = await limitTime(sql, database, account, service);
+        try {
+          await allow(spentBefore(sql, claim.payment, rows, time));
+        } catch (error) {
+          // The refusal is returned, not thrown, so that the database transaction commits the
+          // reading of the clock of the daily limit.
+          if (error instanceof Failure) return error;
+          throw error;
+        }
+        const attempt = { ...change.attempt, submittedAt: await sql.now() };
+        return writeToRow(sql, row, claim, {
+          change: { ...change, attempt },
+          token,
+          by,
+          limitTime: time,
+          isLatest: database.kind === 'postgres',
+        });
+      },
+      { lasts: true, locks: keyLock(claim.payment) },
+    );
+    if (submitted instanceof Failure) throw submitted;
+    return submitted;
+  },
+});
 
 /**
  * Whether a change must survive a power loss. Only a submission and a person's decision must
@@ -263,53 +398,6 @@ async function write(
  */
 const mustLast = ({ attempt, abandoned }: PaymentChange): boolean =>
   attempt?.state === 'submitting' || abandoned === true || (attempt?.resolution ?? null) !== null;
-
-type Submission = PaymentChange & { readonly attempt: Attempt };
-type Allow = Parameters<Journal['submit']>[3];
-
-async function submit(
-  database: SqlDatabase,
-  claim: Claim,
-  change: Submission,
-  service: ServiceTime,
-  allow: Allow,
-  by: Actor,
-): Promise<Claim> {
-  const token = randomUUID();
-  const submitted = await database.transaction(
-    async (sql): Promise<Claim | Failure> => {
-      const rows = await competing(sql, claim.payment);
-      const row = rows.find(({ payment }) => payment.id === claim.payment.id);
-      if (row?.fence === claim.fence && row.lastChange === token) return claimOf(row);
-      const time = await limitTime(sql, database, claim.payment.account, service);
-      try {
-        await allow(spentBefore(sql, claim.payment, rows, time));
-      } catch (error) {
-        // The refusal is returned, not thrown, so that the database transaction commits the reading
-        // of the clock of the daily limit.
-        if (error instanceof Failure) return error;
-        throw error;
-      }
-      const attempt = { ...change.attempt, submittedAt: await sql.now() };
-      const isLatest = database.kind === 'postgres';
-      const wanted: Write = {
-        change: { ...change, attempt },
-        token,
-        by,
-        limitTime: time,
-        isLatest,
-      };
-      return writeToRow(sql, row, claim, wanted);
-    },
-    { lasts: true, locks: keyLock(claim.payment) },
-  );
-  if (submitted instanceof Failure) throw submitted;
-  return submitted;
-}
-
-/** Locks the payment and all other payments with its idempotency key. */
-const competing = async (sql: Sql, { id, idempotencyKey }: Payment): Promise<PaymentRow[]> =>
-  readRows(await sql.all(selectPayments('p.id = ? OR p.idempotency_key = ?'), id, idempotencyKey));
 
 /**
  * The spending of an account before a submission. Reading the account's spending locks the account
@@ -338,199 +426,13 @@ function spentBefore(
 
 const refusal = 'SELECT 1 FROM proposals WHERE scope = ? AND id = ? AND refused_at IS NOT NULL';
 
-async function spent(
-  sql: Sql,
-  database: SqlDatabase,
-  account: string,
-  service: ServiceTime,
-): Promise<Spend[]> {
-  const time = await limitTime(sql, database, account, service);
-  const [rows = []] = await sql.last(spentSince(account, time - dayMs));
-  return spendsIn(rows);
-}
-
-const enter = (
-  database: SqlDatabase,
-  draft: PaymentDraft,
-  imported: ImportedAttempt,
-  service: ServiceTime,
-  by: Actor,
-): Promise<boolean> =>
-  database.transaction((sql) => enterIn(sql, database, draft, imported, service, by), {
-    lasts: true,
-    locks: [refLock(draft), ...keyLock(draft)],
-  });
-
-async function enterIn(
-  sql: Sql,
-  database: SqlDatabase,
-  draft: PaymentDraft,
-  { ago, ...found }: ImportedAttempt,
-  service: ServiceTime,
-  by: Actor,
-): Promise<boolean> {
-  const row = await lockedRow(sql, database, 'scope = ? AND ref = ?', draft.scope, draft.ref);
-  const stored = row?.payment.attempts ?? [];
-  if (stored.some(({ number, submittedAt }) => number === found.number && submittedAt !== null))
-    return false;
-  const at = await sql.now();
-  const time = await limitTime(sql, database, draft.account, service);
-  const { request } = draft;
-  const attempt: Attempt = {
-    ...requested(found.number, request),
-    ...found,
-    submittedAt: at - ago,
-  };
-  const attempts = [...stored.filter(({ number }) => number !== attempt.number), attempt].toSorted(
-    (a, b) => a.number - b.number,
-  );
-  const before = row?.payment ?? opened(draft, at);
-  const payment = checkPayment({ ...before, attempts, abandoned: false });
-  const isLatest = database.kind === 'postgres';
-  await writeImported(sql, row, payment, attempt, { limitTime: time - ago, isLatest, by });
-  return true;
-}
-
-/** A change to a payment, with the other values that the same database transaction writes. */
-export interface Write {
-  readonly change: PaymentChange;
-  /** Who makes the change. */
-  readonly by: Actor;
-  /** Whether svcpay enters a payment that the service reports. */
-  readonly isImport?: boolean | undefined;
-  /** The token that identifies the change if the response to its commit is lost. */
-  readonly token: string;
-  /**
-   * If the change submits an attempt, the time of the submission in epoch ms, by the clock of the
-   * daily limit.
-   */
-  readonly limitTime?: number | undefined;
-  /**
-   * Whether to record the submission as the latest of its account. A PostgreSQL database records
-   * this, so that svcpay notices a restored backup.
-   */
-  readonly isLatest?: boolean | undefined;
-}
-
-type Columns = Readonly<Record<string, SqlValue>>;
-
-/**
- * Inserts a payment, which `owner` claims if there is one, and commits the database transaction.
- */
-export async function insertPayment(
-  sql: Sql,
-  draft: PaymentDraft,
-  by: Actor,
-  owner: string | undefined,
-): Promise<Pick<Begun, 'payment' | 'claim'>> {
-  const payment = opened(draft, await sql.now());
-  const claimed =
-    owner === undefined ? undefined : { owner, leaseUntil: new TimeFromNow(leaseMs), fence: 1 };
-  await sql.last(
-    insertRow(payment, claimed),
-    ...payment.attempts.map((attempt) => insertAttempt(payment, attempt)),
-    ...appendSteps(payment.id, null, [askedStep('asked', payment, draft)], by),
-  );
-  return { payment, claim: claimed && { payment, fence: claimed.fence, lastChange: null } };
-}
-
-const askedStep = (
-  step: 'asked' | 'replaced',
-  payment: Payment,
-  { digest, detail }: PaymentDraft,
-  before?: Payment,
-) => ({
-  step,
-  attempt: latest(payment).number,
-  detail: { ...detail, digest, before: before?.digest },
-});
-
-function insertRow(
-  { id, scope, account, ref, openedAt, updatedAt, ...draft }: Payment,
-  claimed: Columns = {},
-): Statement {
-  const columns = {
-    id,
-    scope,
-    account,
-    ref,
-    refAlike: alikeRef(ref),
-    ...askedColumns(draft),
-    openedAt,
-    updatedAt,
-    ...claimed,
-  };
-  return inserted('payments', [columns]);
-}
-
-const insertAttempt = ({ id, account }: Payment, attempt: Attempt): Statement => [
-  `INSERT INTO attempts (payment_id, account, ${attemptColumns.join(', ')})
-   VALUES (${placeholders(attemptColumns.length + 2)})`,
-  id,
-  account,
-  ...attemptValues(attempt),
-];
-
-/**
- * Replaces an abandoned payment with a payment for a different instruction under the same
- * reference, and commits the database transaction.
- */
-export async function replacePayment(
-  sql: Sql,
-  before: Payment,
-  draft: PaymentDraft,
-  at: number,
-  by: Actor,
-): Promise<Payment> {
-  const payment = replaced(before, draft, at);
-  const token = randomUUID();
-  const [set, values] = assignments({
-    ...askedColumns(draft),
-    abandoned: 0,
-    unfinished: 1,
-    opened_at: at,
-    updated_at: at,
-    last_change: token,
-  });
-  await sql.last(
-    [`UPDATE payments SET ${set}, fence = fence + 1 WHERE id = ?`, ...values, payment.id],
-    ['DELETE FROM attempts WHERE payment_id = ?', payment.id],
-    ...payment.attempts.map((attempt) => insertAttempt(payment, attempt)),
-    ...appendSteps(payment.id, token, [askedStep('replaced', payment, draft, before)], by),
-  );
-  return payment;
-}
-
-/** The columns that store what a payment asks for, such as its kind, instruction and terms. */
-function askedColumns(
-  draft: Omit<PaymentDraft, 'id' | 'scope' | 'account' | 'ref' | 'request' | 'detail'>,
-): Columns {
-  return {
-    kind: draft.kind,
-    instruction: draft.instruction,
-    digest: draft.digest,
-    idempotency_key: draft.idempotencyKey,
-    terms: JSON.stringify(draft.terms),
-    batch_run: draft.batch?.run ?? null,
-    batch_row: draft.batch?.row ?? null,
-  };
-}
-
-/** The assignments of an UPDATE statement, with their values. */
-const assignments = (columns: Columns): readonly [text: string, values: SqlValue[]] => [
-  Object.keys(columns)
-    .map((name) => `${name} = ?`)
-    .join(', '),
-  Object.values(columns),
-];
-
 /**
  * Writes a change to a payment, and commits the database transaction. Resolves with undefined if
  * the claim is stale, or if the payment was changed after the caller read the claim. The write
  * under a valid claim needs no new read of the payment, because no other process can write under
  * the same claim.
  */
-export async function writeChange(
+async function writeChange(
   sql: Sql,
   { payment, fence, lastChange }: Claim,
   write: Write,
@@ -540,15 +442,11 @@ export async function writeChange(
   const columns = {
     ...(terms !== undefined && { terms: JSON.stringify(terms) }),
     ...(abandoned !== undefined && { abandoned: Number(abandoned) }),
-    lease_until: new TimeFromNow(leaseMs),
+    leaseUntil: new TimeFromNow(leaseMs),
   };
-  const condition: Statement = [
-    'id = ? AND fence = ? AND last_change IS NOT DISTINCT FROM ?',
-    payment.id,
-    fence,
-    lastChange,
-  ];
-  const updatedAt = await writeRows(sql, payment, after, columns, condition, write);
+  const condition = 'id = ? AND fence = ? AND last_change IS NOT DISTINCT FROM ?';
+  const where: Statement = [condition, payment.id, fence, lastChange];
+  const updatedAt = await writeRows(sql, payment, after, columns, where, write);
   return updatedAt === undefined
     ? undefined
     : { payment: { ...after, updatedAt }, fence, lastChange: write.token };
@@ -558,7 +456,7 @@ export async function writeChange(
  * Writes a change to a payment row that this transaction has read. Rejects with LostClaim if the
  * claim is stale.
  */
-export async function writeToRow(
+async function writeToRow(
   sql: Sql,
   row: PaymentRow | undefined,
   { fence }: Claim,
@@ -569,28 +467,6 @@ export async function writeToRow(
   const written = await writeChange(sql, row, write);
   if (written === undefined) throw lost();
   return written;
-}
-
-/**
- * Writes a payment that the service reports, with its attempt, removes the claim of a process that
- * is working on the payment, and commits the database transaction.
- */
-export async function writeImported(
-  sql: Sql,
-  row: PaymentRow | undefined,
-  payment: Payment,
-  attempt: Attempt,
-  given: Pick<Write, 'limitTime' | 'isLatest' | 'by'>,
-): Promise<void> {
-  if (row === undefined) await sql.run(...insertRow(payment));
-  const columns = {
-    abandoned: Number(payment.abandoned),
-    owner: null,
-    lease_until: 0,
-    fence: (row?.fence ?? 0) + 1,
-  };
-  const write = { ...given, change: { attempt }, token: randomUUID(), isImport: true };
-  await writeRows(sql, row?.payment, payment, columns, ['id = ?', payment.id], write);
 }
 
 const writtenSchema = v.array(rowOf({ updatedAt: v.number() }));
@@ -607,38 +483,30 @@ async function writeRows(
   [condition, ...values]: Statement,
   write: Write,
 ): Promise<number | undefined> {
+  const { change, by, isImport, token, isLatest } = write;
   const [set, given] = assignments({
     ...columns,
     unfinished: Number(isUnfinished(after)),
-    updated_at: new TimeFromNow(),
-    last_change: write.token,
+    updatedAt: new TimeFromNow(),
+    lastChange: token,
   });
   const [updated = []] = await sql.last(
     [`UPDATE payments SET ${set} WHERE ${condition} RETURNING updated_at`, ...given, ...values],
     ...attemptStatements(before, after, write),
-    ...appendSteps(
-      after.id,
-      write.token,
-      stepsOf(before, after, write.change, write.isImport),
-      write.by,
-    ),
-    ...(write.isLatest === true ? [recordSubmission(after.id, write.token)] : []),
+    ...appendSteps(after.id, token, stepsOf(before, after, change, isImport), by),
+    ...(isLatest === true ? [[recordSubmission, after.id, token] as const] : []),
   );
   return v.parse(writtenSchema, updated)[0]?.updatedAt;
 }
 
 /**
  * The statement that records the payment as the latest of its account, if the payment's last change
- * has the token `token`.
+ * has the given token.
  */
-const recordSubmission = (id: string, token: string): Statement => [
-  `INSERT INTO submissions (account, latest, submitted_at)
-   SELECT account, id, updated_at FROM payments WHERE id = ? AND last_change = ?
-   ON CONFLICT (account) DO UPDATE
-     SET latest = excluded.latest, submitted_at = excluded.submitted_at`,
-  id,
-  token,
-];
+const recordSubmission = `INSERT INTO submissions (account, latest, submitted_at)
+  SELECT account, id, updated_at FROM payments WHERE id = ? AND last_change = ?
+  ON CONFLICT (account) DO UPDATE
+    SET latest = excluded.latest, submitted_at = excluded.submitted_at`;
 
 /**
  * Writes the attempt that a change contains. The attempt's earlier spending is subtracted from the
@@ -656,29 +524,30 @@ function attemptStatements(
   const isSame = JSON.stringify(spent) === JSON.stringify(spends);
   // If the change does not alter the spending of the attempt, the attempt keeps its submission
   // time, so that its spending still counts in the same ten-minute period.
-  const time = isSame && spent.length > 0 ? null : (limitTime ?? null);
+  const time = isSame && spent.length > 0 ? null : limitTime;
   const id = [after.id, attempt.number] as const;
   return [
     ...(isSame ? [] : spent.map((group) => addSpending(id, group, -1, token))),
-    [upsertAttempt, time, ...attemptValues(attempt), after.id, token],
+    upsertAttempt(after.id, attempt, token, time),
     ...(isSame ? [] : spends.map((group) => addSpending(id, group, 1, token))),
   ];
 }
 
-const settable = attemptColumns.filter((name) => name !== 'number');
-const upsertAttempt = `INSERT INTO attempts (payment_id, account, limit_time,
+const upsertAttempt = (
+  id: string,
+  attempt: Attempt,
+  token: string | null,
+  limitTime: number | null = null,
+): Statement => [upsert, limitTime, ...attemptValues(attempt), id, token];
+
+const upsert = `INSERT INTO attempts (payment_id, account, limit_time,
   ${attemptColumns.join(', ')})
   SELECT id, account, ${placeholders(attemptColumns.length + 1)} FROM payments WHERE id = ?
-    AND last_change = ?
+    AND last_change IS NOT DISTINCT FROM ?
   ON CONFLICT (payment_id, number) DO UPDATE
-    SET ${settable.map((name) => `${name} = excluded.${name}`).join(', ')},
+    SET ${attemptColumns
+      .filter((name) => name !== 'number')
+      .map((name) => `${name} = excluded.${name}`)
+      .join(', ')},
   limit_time = CASE WHEN excluded.submitted_at IS NULL THEN NULL
     ELSE COALESCE(excluded.limit_time, attempts.limit_time) END`;
-
-export const claimOf = ({ payment, fence, lastChange }: PaymentRow): Claim => ({
-  payment,
-  fence,
-  lastChange,
-});
-
-export const lost = (): LostClaim => new LostClaim('another process took over the payment');

@@ -27,6 +27,7 @@ import {
 import {
   latest,
   transitions,
+  withAttempt,
   type Attempt,
   type AttemptState,
   type Payment,
@@ -205,11 +206,10 @@ function afterStep(
     moved: name === 'resolved' ? (detail.moved ?? null) : null,
   };
   const digest = isFirst || name === 'imported' ? (detail.digest ?? undefined) : undefined;
-  const others = isFirst ? [] : is.attempts.filter((each) => each.number !== number);
   return {
     digest: digest ?? is.digest,
     abandoned: isFirst ? false : is.abandoned,
-    attempts: [...others, attempt].toSorted((a, b) => a.number - b.number),
+    attempts: withAttempt(isFirst ? [] : is.attempts, attempt),
   };
 }
 

@@ -1,22 +1,24 @@
 // A payment and its attempts, as the journal stores them, and all values derived from them. Pure.
 import { Failure } from '../../formats/failure.js';
 import { hasLapsed } from '../../formats/states.js';
-import type { Detail, Told } from './steps.js';
+import { nothingStored, type Detail, type Told } from './steps.js';
 
 /**
- * The state of one attempt, which is one transaction at the service. The table {@link transitions}
+ * The states of one attempt, which is one transaction at the service. The table {@link transitions}
  * shows how the state of an attempt may change.
  */
-export type AttemptState =
-  | 'requested'
-  | 'quoted'
-  | 'submitting'
-  | 'in-flight'
-  | 'paid'
-  | 'failed'
-  | 'lapsed'
-  | 'error'
-  | 'unknown';
+export const attemptStates = [
+  'requested',
+  'quoted',
+  'submitting',
+  'in-flight',
+  'paid',
+  'failed',
+  'error',
+  'unknown',
+  'lapsed',
+] as const;
+export type AttemptState = (typeof attemptStates)[number];
 
 /** Limits on the cost of one payment. */
 export interface PaymentTerms {
@@ -204,13 +206,17 @@ export function latest({ attempts, ref }: Pick<Payment, 'attempts' | 'ref'>): At
   return last;
 }
 
-const mayHaveMovedStates: ReadonlySet<AttemptState> = new Set([
+/**
+ * The outcomes of an attempt that moved or may have moved money, in the order in which they decide
+ * the status of a payment.
+ */
+const movedOutcomes: readonly AttemptState[] = [
+  'paid',
   'submitting',
   'in-flight',
-  'paid',
-  'error',
   'unknown',
-]);
+  'error',
+];
 
 /**
  * The outcome of an attempt: its state, or the recorded answer of `tx resolve` if the state does
@@ -225,10 +231,10 @@ export const outcomeOf = ({ state, resolution }: Pick<Attempt, 'state' | 'resolu
  * blocks its invoice.
  */
 export const mayHaveMoved = (attempt: Pick<Attempt, 'state' | 'resolution'>): boolean =>
-  mayHaveMovedStates.has(outcomeOf(attempt));
+  movedOutcomes.includes(outcomeOf(attempt));
 
 /** The outcomes for which {@link mayHaveMoved} is true, for conditions in SQL. */
-export const movedOutcomes: string = [...mayHaveMovedStates].map((each) => `'${each}'`).join(',');
+export const movedInSql = movedOutcomes.map((each) => `'${each}'`).join(',');
 
 /**
  * Whether the service started a transaction that differs from the order. If an attempt is `unknown`
@@ -252,22 +258,13 @@ export const needsAnswer = ({ state }: Attempt): boolean =>
 export const mayHavePaid = ({ attempts }: Pick<Payment, 'attempts'>): boolean =>
   attempts.some(mayHaveMoved);
 
-/** The outcomes that decide the status of a payment, whatever its latest attempt is. */
-const decisiveOutcomes: readonly AttemptState[] = [
-  'paid',
-  'submitting',
-  'in-flight',
-  'unknown',
-  'error',
-];
-
 /**
  * The attempt that decides what happened to the money of a payment: the first one in the order of
- * {@link decisiveOutcomes}, otherwise the latest attempt. Every answer about a payment names this
+ * {@link movedOutcomes}, otherwise the latest attempt. Every answer about a payment names this
  * attempt.
  */
 export function decisive(payment: Pick<Payment, 'attempts' | 'ref'>): Attempt {
-  const [first] = decisiveOutcomes.flatMap(
+  const [first] = movedOutcomes.flatMap(
     (outcome) => payment.attempts.findLast((each) => outcomeOf(each) === outcome) ?? [],
   );
   return first ?? latest(payment);
@@ -319,103 +316,64 @@ export function status(payment: Pick<Payment, 'attempts' | 'abandoned' | 'ref'>)
 export const isUnfinished = (payment: Payment): boolean =>
   ['open', 'in-flight', 'unknown', 'error'].includes(status(payment));
 
-export interface AttemptTransition {
+interface AttemptTransition {
   readonly from: AttemptState;
   readonly to: AttemptState;
   /** The cause of the transition, for the table in docs/payments.md. */
   readonly when: string;
 }
 
+const causes: readonly (readonly [
+  from: readonly AttemptState[],
+  to: AttemptState,
+  when: string,
+])[] = [
+  [['requested'], 'quoted', 'the service returns a quote, or the reference lookup finds a quote'],
+  [['requested'], 'in-flight', 'the service reports a transaction that is already in flight'],
+  [['requested'], 'paid', 'the service reports a transaction that is already completed'],
+  [
+    ['requested'],
+    'failed',
+    'the service reports a transaction that ended in state `failed` or `rejected`',
+  ],
+  [['requested'], 'error', 'the service reports a transaction that ended in state `error`'],
+  [['requested'], 'unknown', 'the service started a transaction that differs from the order'],
+  [['quoted'], 'submitting', 'the quote is approved and within the limits'],
+  [['quoted'], 'in-flight', 'another home or program submitted the quote'],
+  [['quoted'], 'paid', 'another home or program submitted the quote, and its payment is completed'],
+  [['quoted'], 'failed', 'another home or program submitted the quote, and its payment failed'],
+  [
+    ['quoted'],
+    'error',
+    'another home or program submitted the quote, and its payment ended in state `error`',
+  ],
+  [['quoted'], 'lapsed', 'the quote expired, was cancelled, or is missing at the service'],
+  [['submitting'], 'quoted', 'the run ends before a confirmation leaves this machine'],
+  [['submitting'], 'in-flight', 'the service accepted the confirmation'],
+  [['submitting', 'in-flight', 'unknown'], 'paid', 'the service reports `completed`'],
+  [['submitting', 'in-flight', 'unknown'], 'failed', 'the service reports `failed` or `rejected`'],
+  [['submitting', 'in-flight', 'unknown'], 'error', 'the service reports `error`'],
+  [
+    ['submitting', 'in-flight'],
+    'unknown',
+    'the service reports the transaction as expired or cancelled',
+  ],
+  [['submitting'], 'lapsed', 'the service refused the confirmation, and the refusal is final'],
+  [['error'], 'paid', 'a later read reports `completed`'],
+  [['error'], 'failed', 'a later read reports `failed` or `rejected`'],
+];
+
 /**
  * Every permitted change of an attempt's state. Attempts only move forward, with one exception:
  * svcpay withdraws a submission if the confirm request of the attempt never left this machine.
  */
-export const transitions: readonly AttemptTransition[] = [
-  {
-    from: 'requested',
-    to: 'quoted',
-    when: 'the service returns a quote, or the reference lookup finds a quote',
-  },
-  {
-    from: 'requested',
-    to: 'in-flight',
-    when: 'the service reports a transaction that is already in flight',
-  },
-  {
-    from: 'requested',
-    to: 'paid',
-    when: 'the service reports a transaction that is already completed',
-  },
-  {
-    from: 'requested',
-    to: 'failed',
-    when: 'the service reports a transaction that ended in state `failed` or `rejected`',
-  },
-  {
-    from: 'requested',
-    to: 'error',
-    when: 'the service reports a transaction that ended in state `error`',
-  },
-  {
-    from: 'requested',
-    to: 'unknown',
-    when: 'the service started a transaction that differs from the order',
-  },
-  { from: 'quoted', to: 'submitting', when: 'the quote is approved and within the limits' },
-  { from: 'quoted', to: 'in-flight', when: 'another home or program submitted the quote' },
-  {
-    from: 'quoted',
-    to: 'paid',
-    when: 'another home or program submitted the quote, and its payment is completed',
-  },
-  {
-    from: 'quoted',
-    to: 'failed',
-    when: 'another home or program submitted the quote, and its payment failed',
-  },
-  {
-    from: 'quoted',
-    to: 'error',
-    when: 'another home or program submitted the quote, and its payment ended in state `error`',
-  },
-  {
-    from: 'quoted',
-    to: 'lapsed',
-    when: 'the quote expired, was cancelled, or is missing at the service',
-  },
-  {
-    from: 'submitting',
-    to: 'quoted',
-    when: 'the run ends before a confirmation leaves this machine',
-  },
-  { from: 'submitting', to: 'in-flight', when: 'the service accepted the confirmation' },
-  { from: 'submitting', to: 'paid', when: 'the service reports `completed`' },
-  { from: 'submitting', to: 'failed', when: 'the service reports `failed` or `rejected`' },
-  { from: 'submitting', to: 'error', when: 'the service reports `error`' },
-  {
-    from: 'submitting',
-    to: 'unknown',
-    when: 'the service reports the transaction as expired or cancelled',
-  },
-  {
-    from: 'submitting',
-    to: 'lapsed',
-    when: 'the service refused the confirmation, and the refusal is final',
-  },
-  { from: 'in-flight', to: 'paid', when: 'the service reports `completed`' },
-  { from: 'in-flight', to: 'failed', when: 'the service reports `failed` or `rejected`' },
-  { from: 'in-flight', to: 'error', when: 'the service reports `error`' },
-  {
-    from: 'in-flight',
-    to: 'unknown',
-    when: 'the service reports the transaction as expired or cancelled',
-  },
-  { from: 'unknown', to: 'paid', when: 'the service reports `completed`' },
-  { from: 'unknown', to: 'failed', when: 'the service reports `failed` or `rejected`' },
-  { from: 'unknown', to: 'error', when: 'the service reports `error`' },
-  { from: 'error', to: 'paid', when: 'a later read reports `completed`' },
-  { from: 'error', to: 'failed', when: 'a later read reports `failed` or `rejected`' },
-];
+export const transitions: readonly AttemptTransition[] = attemptStates.flatMap((from) =>
+  causes.flatMap(([states, to, when]) => (states.includes(from) ? [{ from, to, when }] : [])),
+);
+
+/** Whether an attempt stays in its state, or may change to the other state. */
+export const mayFollow = (from: AttemptState | undefined, to: AttemptState | undefined): boolean =>
+  from === to || transitions.some((each) => each.from === from && each.to === to);
 
 /** The conditions that every attempt must meet, each with its text for error messages. */
 const invariants: readonly (readonly [text: string, holds: (attempt: Attempt) => boolean])[] = [
@@ -485,16 +443,12 @@ export function changed(
     earlier === undefined &&
     attempt.number > latest(before).number &&
     attempt.state !== 'submitting';
-  const isMove =
-    earlier?.state === attempt.state ||
-    transitions.some(({ from, to }) => from === earlier?.state && to === attempt.state);
-  if (!isNew && !isMove) {
+  if (!isNew && !mayFollow(earlier?.state, attempt.state))
     throw new Failure(
       'unexpected',
       `The journal refuses the transition from ${earlier?.state ?? 'nothing'} ` +
         `to ${attempt.state} (payment ${before.ref}).`,
     );
-  }
   return checkPayment({ ...after, attempts: withAttempt(before.attempts, attempt) });
 }
 
@@ -512,12 +466,7 @@ export const requested = (number: number, request: string): Attempt => ({
   number,
   request,
   state: 'requested',
-  txnId: null,
-  txnState: null,
-  approvedTotal: null,
-  approvedReceives: null,
-  spendCcy: null,
-  budget: null,
+  ...nothingStored,
   submittedAt: null,
   resolution: null,
 });
@@ -534,8 +483,6 @@ export const opened = (
   updatedAt: at,
 });
 
-const neverSubmittedStates: ReadonlySet<AttemptState> = new Set(['requested', 'quoted', 'lapsed']);
-
 /**
  * Whether a different instruction may take the payment's reference, because the payment is
  * abandoned and no attempt was ever submitted.
@@ -543,7 +490,8 @@ const neverSubmittedStates: ReadonlySet<AttemptState> = new Set(['requested', 'q
 export const isReferenceFree = (payment: Payment): boolean =>
   status(payment) === 'abandoned' &&
   payment.attempts.every(
-    ({ state, submittedAt }) => submittedAt === null && neverSubmittedStates.has(state),
+    ({ state, submittedAt }) =>
+      submittedAt === null && ['requested', 'quoted', 'lapsed'].includes(state),
   );
 
 /**

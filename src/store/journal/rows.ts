@@ -21,13 +21,13 @@ import {
 import {
   checkPayment,
   type Attempt,
-  type BatchMark,
   type Payment,
   alikeRef,
   attemptNamed,
+  attemptStates,
   isUnfinished,
   mayHavePaid,
-  movedOutcomes,
+  movedInSql,
   outcomeOf,
   status,
 } from './payment.js';
@@ -41,17 +41,7 @@ export interface PaymentRow extends Claim {
 const attemptSchema = v.object({
   number: v.number(),
   request: v.string(),
-  state: v.picklist([
-    'requested',
-    'quoted',
-    'submitting',
-    'in-flight',
-    'paid',
-    'failed',
-    'lapsed',
-    'error',
-    'unknown',
-  ]),
+  state: v.picklist(attemptStates),
   txnId: v.nullable(v.string()),
   txnState: v.nullable(v.string()),
   approvedTotal: v.nullable(v.string()),
@@ -68,24 +58,15 @@ const attemptSchema = v.object({
   ),
 });
 
-const attemptNames = [
-  'number',
-  'request',
-  'state',
-  'txnId',
-  'txnState',
-  'approvedTotal',
-  'approvedReceives',
-  'spendCcy',
-  'budget',
-  'submittedAt',
-  'resolution',
-] as const satisfies readonly (keyof Attempt)[];
-
-const storedColumns = attemptNames.map(columnOf);
+const attemptNames = v.keyof(attemptSchema).options;
 
 /** The columns of an attempt, with those that are derived for conditions in SQL. */
-export const attemptColumns = [...storedColumns, 'outcome', 'receives_ccy', 'receives_total'];
+export const attemptColumns = [
+  ...attemptNames.map(columnOf),
+  'outcome',
+  'receives_ccy',
+  'receives_total',
+];
 
 /** The values of an attempt, in the order of `attemptColumns`. */
 export function attemptValues(attempt: Attempt): SqlValue[] {
@@ -116,31 +97,28 @@ const termsSchema = v.object({
   maxTotal: v.optional(v.object({ amount: v.string(), ccy: v.string() })),
 });
 
-const paymentSchema = v.object({
-  id: v.string(),
-  scope: v.string(),
-  account: v.string(),
-  ref: v.string(),
-  kind: v.string(),
-  instruction: v.string(),
-  digest: v.string(),
-  idempotencyKey: v.nullable(v.string()),
-  terms: v.pipe(v.string(), v.parseJson(), termsSchema),
-  abandoned: flag,
-  openedAt: v.number(),
-  updatedAt: v.number(),
-});
-
-const batchSchema = v.object({
-  batchRun: v.nullable(v.string()),
-  batchRow: v.nullable(v.string()),
-});
-
-/** The batch of a row, or undefined for a payment outside a batch. */
-function batchOf(fields: Record<string, unknown>): { batch?: BatchMark } {
-  const { batchRun, batchRow } = v.parse(batchSchema, fields);
-  return batchRun === null || batchRow === null ? {} : { batch: { run: batchRun, row: batchRow } };
-}
+const paymentSchema = v.pipe(
+  v.object({
+    id: v.string(),
+    scope: v.string(),
+    account: v.string(),
+    ref: v.string(),
+    kind: v.string(),
+    instruction: v.string(),
+    digest: v.string(),
+    idempotencyKey: v.nullable(v.string()),
+    terms: v.pipe(v.string(), v.parseJson(), termsSchema),
+    batchRun: v.nullable(v.string()),
+    batchRow: v.nullable(v.string()),
+    abandoned: flag,
+    openedAt: v.number(),
+    updatedAt: v.number(),
+  }),
+  v.transform(({ batchRun: run, batchRow: row, ...payment }) => ({
+    ...payment,
+    ...(run !== null && row !== null && { batch: { run, row } }),
+  })),
+);
 
 const claimSchema = v.object({
   owner: v.nullable(v.string()),
@@ -153,7 +131,7 @@ const rowsSchema = v.array(
   v.pipe(
     namedFields,
     v.transform((fields) => ({
-      payment: { ...v.parse(paymentSchema, fields), ...batchOf(fields) },
+      payment: v.parse(paymentSchema, fields),
       attempt: v.parse(attemptSchema, fields),
       claim: v.parse(claimSchema, fields),
     })),
@@ -162,15 +140,12 @@ const rowsSchema = v.array(
 
 /** Reads payments from rows. Throws Failure `unexpected` if a payment is inconsistent. */
 export function readRows(rows: readonly unknown[]): PaymentRow[] {
-  const byId = new Map<string, v.InferOutput<typeof rowsSchema>>();
-  for (const row of v.parse(rowsSchema, rows))
-    byId.set(row.payment.id, [...(byId.get(row.payment.id) ?? []), row]);
-  return [...byId.values()].flatMap((same) => {
-    const attempts = same.map(({ attempt }) => attempt);
-    return same
-      .slice(0, 1)
-      .map(({ payment, claim }) => ({ ...claim, payment: checkPayment({ ...payment, attempts }) }));
-  });
+  const found = new Map<string, Omit<PaymentRow, 'payment'> & { payment: Payment }>();
+  for (const { payment, attempt, claim } of v.parse(rowsSchema, rows)) {
+    const { attempts = [] } = found.get(payment.id)?.payment ?? {};
+    found.set(payment.id, { ...claim, payment: { ...payment, attempts: [...attempts, attempt] } });
+  }
+  return [...found.values()].map((row) => ({ ...row, payment: checkPayment(row.payment) }));
 }
 
 export const paymentsIn = (rows: readonly unknown[]): Payment[] =>
@@ -305,7 +280,7 @@ const runsSchema = v.array(
 
 const paidRows = `SELECT batch_row AS row FROM payments p WHERE scope = ? AND batch_run = ?
   AND EXISTS (SELECT 1 FROM attempts WHERE payment_id = p.id
-    AND outcome IN (${movedOutcomes})) ORDER BY opened_at, id`;
+    AND outcome IN (${movedInSql})) ORDER BY opened_at, id`;
 const paidSchema = v.array(v.object({ row: v.string() }));
 
 const selected = (

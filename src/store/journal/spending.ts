@@ -11,7 +11,7 @@ import * as v from 'valibot';
 import { fixed } from '../../formats/amount.js';
 import { type Statement, type Sql, type SqlDatabase, flag, rowOf } from '../database/sql.js';
 import type { ServiceTime, Spend, WrongTotals, Budget, BudgetRules } from './journal.js';
-import { mayHaveMoved, movedOutcomes, type Attempt, type Payment } from './payment.js';
+import { mayHaveMoved, movedInSql, type Attempt, type Payment } from './payment.js';
 import { arrivalOf } from './rows.js';
 import { actorOfJson, type Actor } from './steps.js';
 
@@ -140,7 +140,7 @@ export function spentSince(
          COALESCE(a.receives_total, a.approved_receives) AS received
        FROM attempts a JOIN payments p ON p.id = a.payment_id
        WHERE a.account = ? AND a.limit_time >= ? AND a.limit_time < ? AND ? IN ('', a.budget)
-         AND a.outcome IN (${movedOutcomes})
+         AND a.outcome IN (${movedInSql})
          AND a.spend_ccy IS NOT NULL AND a.approved_total IS NOT NULL
      )
      SELECT ccy, exponent, CAST(sum(units) AS TEXT) AS units FROM spending

@@ -77,6 +77,16 @@ export const stored = [
   'budget',
 ] as const;
 
+/** The values of these fields before a step stores one. */
+export const nothingStored: Readonly<Record<(typeof stored)[number], string | null>> = {
+  txnId: null,
+  txnState: null,
+  approvedTotal: null,
+  approvedReceives: null,
+  spendCcy: null,
+  budget: null,
+};
+
 const text = v.nullish(v.string());
 const number = v.nullish(v.number());
 

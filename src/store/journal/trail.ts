@@ -12,6 +12,7 @@ import {
 } from '../database/sql.js';
 import {
   actorOfJson,
+  nothingStored,
   changingSteps,
   detailSchema,
   encodeDetail,
@@ -26,7 +27,8 @@ import {
 } from './steps.js';
 import {
   latest,
-  transitions,
+  mayFollow,
+  attemptStates,
   withAttempt,
   type Attempt,
   type AttemptState,
@@ -120,17 +122,15 @@ export const appendSteps = (
   ]);
 
 const rowsSchema = v.array(
-  v.pipe(
-    rowOf({
-      paymentId: v.string(),
-      seq: v.number(),
-      attempt: v.nullable(v.number()),
-      at: v.number(),
-      step: v.string(),
-      actor: v.nullable(actorOfJson),
-      detail: v.pipe(v.string(), v.parseJson(), detailSchema),
-    }),
-  ),
+  rowOf({
+    paymentId: v.string(),
+    seq: v.number(),
+    attempt: v.nullable(v.number()),
+    at: v.number(),
+    step: v.string(),
+    actor: v.nullable(actorOfJson),
+    detail: v.pipe(v.string(), v.parseJson(), detailSchema),
+  }),
 );
 
 /** The query of the trails of `count` payments. */
@@ -186,13 +186,10 @@ function afterStep(
     return { ...is, abandoned: name === 'abandoned' };
   const isFirst = name === 'asked' || name === 'replaced';
   const earlier = isFirst ? undefined : is.attempts.find((each) => each.number === number);
-  const state = changingSteps[name] ?? entryState(detail.state) ?? earlier?.state;
+  const imported = attemptStates.find((each) => each === detail.state);
+  const state = changingSteps[name] ?? imported ?? earlier?.state;
   const isNew = earlier === undefined && (isFirst || number !== null) && state !== 'submitting';
-  const isPermitted =
-    name === 'imported' ||
-    isNew ||
-    earlier?.state === state ||
-    transitions.some(({ from, to }) => from === earlier?.state && to === state);
+  const isPermitted = name === 'imported' || isNew || mayFollow(earlier?.state, state);
   if (number === null || state === undefined || !isPermitted)
     throw new Error(`step ${seq}, "${name}", does not follow from ${earlier?.state ?? 'nothing'}`);
   const news = Object.fromEntries(
@@ -212,19 +209,6 @@ function afterStep(
     attempts: withAttempt(isFirst ? [] : is.attempts, attempt),
   };
 }
-
-const nothingStored = {
-  txnId: null,
-  txnState: null,
-  approvedTotal: null,
-  approvedReceives: null,
-  spendCcy: null,
-  budget: null,
-};
-
-const states = new Set<AttemptState>(transitions.flatMap(({ from, to }) => [from, to]));
-const entryState = (name: string | null | undefined): AttemptState | undefined =>
-  [...states].find((each) => each === name);
 
 /** What differs between a stored payment and the end of its trail, or undefined if nothing does. */
 export function differenceFrom(payment: Payment, trail: Replayed): string | undefined {

@@ -1,7 +1,7 @@
 // Builds orders: the body of the create request for each kind of payment, by the rules of endpoint
 // 6. Stores an order in the journal as JSON with exact decimals, so that svcpay restores the order
 // completely after a crash.
-import type { CreateTransaction } from '../../api/types.js';
+import type { CreateSide, CreateTransaction } from '../../api/types.js';
 import type Big from 'big.js';
 import { btcFromMsat, type Money } from '../../formats/amount.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
@@ -57,28 +57,34 @@ export interface Worth extends Money {
 
 const servicepay = 'servicepay';
 
+/** A side of an order that an internal wallet pays or gets. */
+const walletSide = (ccy: string, amount?: Big): CreateSide => ({
+  ccy,
+  method: servicepay,
+  reqDetails: {},
+  ...(amount !== undefined && { amtRequested: amount }),
+});
+
 /**
  * Creates an order that pays an invoice. Neither side of the order has an amount, because the
  * invoice contains the amount (endpoint 6, rule 2).
  */
-export function lightningOrder(invoice: Invoice, from: string): Order {
-  return {
-    kind: 'send lightning',
-    body: {
-      sourceReq: { ccy: from, method: servicepay, reqDetails: {} },
-      destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest: invoice.invoice } },
-    },
-    idempotencyKey: `bolt11:${invoice.paymentHash}`,
-    notBefore: invoice.timestamp * 1000,
-    expiresAt: invoice.expiresAt,
-    destination: invoice.payee,
-    key: nodeKey(invoice.payee),
-    receives:
-      invoice.amountMsat === null
-        ? undefined
-        : { ccy: 'BTC', value: btcFromMsat(invoice.amountMsat) },
-  };
-}
+export const lightningOrder = (invoice: Invoice, from: string): Order => ({
+  kind: 'send lightning',
+  body: {
+    sourceReq: walletSide(from),
+    destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest: invoice.invoice } },
+  },
+  idempotencyKey: `bolt11:${invoice.paymentHash}`,
+  notBefore: invoice.timestamp * 1000,
+  expiresAt: invoice.expiresAt,
+  destination: invoice.payee,
+  key: nodeKey(invoice.payee),
+  receives:
+    invoice.amountMsat === null
+      ? undefined
+      : { ccy: 'BTC', value: btcFromMsat(invoice.amountMsat) },
+});
 
 /**
  * Creates an order that pays to an LNURL and states its amount on the source side, in the currency
@@ -93,22 +99,23 @@ export const lnurlOrder = (address: string, amount: Money): Order =>
  * BTC (endpoint 6, rule 5).
  */
 export const onchainOrder = (address: string, amount: Money, from: string): Order =>
-  addressOrder('onchain', address, amount, from);
+  addressOrder('onchain', address, walletSide(from), amount.ccy, amount);
 
 /**
  * Changes an order so that the service takes the fees out of the amount and the recipient gets
  * less.
  */
-export function deducting({ body, ...order }: Order): Order {
-  return { ...order, body: { ...body, deductNetworkFeesFromDest: true } };
-}
+export const deducting = ({ body, ...order }: Order): Order => ({
+  ...order,
+  body: { ...body, deductNetworkFeesFromDest: true },
+});
 
 /**
  * Creates an order for a USDT payment over TRON that fixes the amount that the recipient gets
  * (endpoint 6, rules 1 and 6).
  */
 export const usdtOrder = (address: string, amount: Money, from: string): Order =>
-  addressOrder('usdt', address, amount, from);
+  addressOrder('usdt', address, walletSide(from), amount.ccy, amount);
 
 /**
  * Creates an order for a USDT payment that states its amount on the source side, so that the
@@ -130,31 +137,24 @@ const keyOn: Readonly<Record<AddressRail, (address: string) => string>> = {
  * recipient gets the debited amount.
  */
 function spendOrder(rail: AddressRail, ccy: string, address: string, spent: Money): Order {
-  return {
-    kind: `send ${rail}`,
-    body: {
-      sourceReq: { ccy: spent.ccy, method: servicepay, reqDetails: {}, ...onSide(spent.value) },
-      destReq: { ccy, method: railProperties(rail).method, reqDetails: { address } },
-    },
-    idempotencyKey: null,
-    destination: address,
-    key: keyOn[rail](address),
-    receives: spent.ccy === ccy ? spent : undefined,
-  };
+  const order = addressOrder(rail, address, walletSide(spent.ccy, spent.value), ccy);
+  return { ...order, receives: spent.ccy === ccy ? spent : undefined };
 }
 
-/** Creates an order with a fixed amount for the recipient. */
-function addressOrder(rail: AddressRail, address: string, amount: Money, from: string): Order {
+/** Creates an order to an address. `amount` fixes what the recipient gets. */
+function addressOrder(
+  rail: AddressRail,
+  address: string,
+  sourceReq: CreateSide,
+  ccy: string,
+  amount?: Money,
+): Order {
+  const { method } = railProperties(rail);
   return {
     kind: `send ${rail}`,
     body: {
-      sourceReq: { ccy: from, method: servicepay, reqDetails: {} },
-      destReq: {
-        ccy: amount.ccy,
-        method: railProperties(rail).method,
-        reqDetails: { address },
-        ...onSide(amount.value),
-      },
+      sourceReq,
+      destReq: { ...walletSide(ccy, amount?.value), method, reqDetails: { address } },
     },
     idempotencyKey: null,
     destination: address,
@@ -168,26 +168,17 @@ function addressOrder(rail: AddressRail, address: string, amount: Money, from: s
  * one side states an amount (endpoint 6, rules 1 and 8).
  */
 export function swapOrder(from: string, to: string, amount: Money, side: 'source' | 'dest'): Order {
+  const isSource = side === 'source';
   return {
     kind: 'swap',
     body: {
-      sourceReq: {
-        ccy: from,
-        method: servicepay,
-        reqDetails: {},
-        ...(side === 'source' && onSide(amount.value)),
-      },
-      destReq: {
-        ccy: to,
-        method: servicepay,
-        reqDetails: {},
-        ...(side === 'dest' && onSide(amount.value)),
-      },
+      sourceReq: walletSide(from, isSource ? amount.value : undefined),
+      destReq: walletSide(to, isSource ? undefined : amount.value),
     },
     idempotencyKey: null,
     destination: to,
     key: walletKey(to),
-    receives: side === 'dest' ? amount : undefined,
+    receives: isSource ? undefined : amount,
   };
 }
 
@@ -195,14 +186,13 @@ export function swapOrder(from: string, to: string, amount: Money, side: 'source
  * Creates the body of a receive request, whose destination side states the amount and uses the
  * method of the internal wallet (endpoint 6, rule 4).
  */
-export function receiveBody(method: 'lightning' | 'on-chain', amount: Money): CreateTransaction {
-  return {
-    sourceReq: { ccy: amount.ccy, method, reqDetails: {} },
-    destReq: { ccy: amount.ccy, method: servicepay, reqDetails: {}, ...onSide(amount.value) },
-  };
-}
-
-const onSide = (amtRequested: Big): { amtRequested: Big } => ({ amtRequested });
+export const receiveBody = (
+  method: 'lightning' | 'on-chain',
+  { ccy, value }: Money,
+): CreateTransaction => ({
+  sourceReq: { ccy, method, reqDetails: {} },
+  destReq: walletSide(ccy, value),
+});
 
 /** Throws Failure `usage` if the invoice has expired. */
 export function checkNotExpired({ expiresAt }: Order, now: number): void {

@@ -202,23 +202,11 @@ export class Failure extends Error {
    * Converts the failure to JSON, including the message, which `JSON.stringify` omits for other
    * errors.
    */
-  toJSON(): object {
-    const { kind, message, exitCode, status, code, ref, txnId, txnState } = this;
-    const { proposal, requestId, hint, next } = this;
-    return {
-      kind,
-      message,
-      exitCode,
-      status,
-      code,
-      ref,
-      txnId,
-      txnState,
-      proposal,
-      requestId,
-      hint,
-      next,
-    };
+  toJSON() {
+    const { kind, message, status, code, ref, txnId, txnState } = this;
+    const { proposal, requestId, hint, exitCode, next } = this;
+    const about = { ref, txnId, txnState, proposal, requestId };
+    return { kind, message, status, code, ...about, hint, exitCode, next };
   }
 }
 
@@ -234,6 +222,21 @@ export const notSent = (
 /** Whether nobody knows yet what happened to the money (exit code 8). */
 export const isUnknown = ({ kind }: Pick<Failure, 'kind'>): boolean =>
   exitCodes[kind] === exitCodes.pending;
+
+/** Returns an error that is a Failure, and throws every other error again. */
+export function asFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  throw error;
+}
+
+/** Returns the result of the action, or the Failure that it throws. */
+export function orFailure<T>(action: () => T): T | Failure {
+  try {
+    return action();
+  } catch (error) {
+    return asFailure(error);
+  }
+}
 
 /**
  * Resolves with the result of an optional lookup, or with undefined after a Failure. Rejects if

@@ -223,20 +223,9 @@ export const unreachedText = ({ status }: Failure): string =>
 export const failureJson = (failure: Failure, run: RunGlobals): string =>
   toJson({ error: failureFields(failure, run) });
 
-export function failureFields(failure: Failure, run: RunGlobals) {
-  const { kind, message, status, code, ref, txnId, txnState, proposal, requestId } = failure;
-  const hint = adviceOf(failure, run);
-  return {
-    kind,
-    message,
-    status,
-    code,
-    ref,
-    txnId,
-    txnState,
-    proposal,
-    requestId,
-    hint,
-    exitCode: failure.exitCode,
-  };
-}
+/** The fields of a failure, with the next command as a hint. */
+export const failureFields = (failure: Failure, run: RunGlobals) => ({
+  ...failure.toJSON(),
+  hint: adviceOf(failure, run),
+  next: undefined,
+});

@@ -71,8 +71,7 @@ export const confirmOne =
   async (deps: ProcessDeps): Promise<Transaction> =>
     confirmQuote(
       await deps.service.transaction(txnId),
-      { terms: {}, consent: consentOf(consent, deps) },
-      options,
+      { terms: {}, consent: consentOf(consent, deps), wait: options.wait },
       deps,
     );
 

@@ -1,20 +1,15 @@
 // Runs a payment from its flags to the printed transaction. Asks before svcpay repeats the same
 // payment.
 import type { Transaction } from '../../api/types.js';
-import { Failure, ifAvailable } from '../../formats/failure.js';
+import { Failure, ifAvailable, orFailure } from '../../formats/failure.js';
 import type { RecordView } from '../../terminal/rows/view.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import { noWalletText } from '../../terminal/views/wallet-view.js';
-import type {
-  Approval,
-  Consent,
-  PaymentDeps,
-  PaymentOptions,
-  Repeats,
-} from '../../wallet/payment/model.js';
+import type { Approval, Consent, PaymentDeps, Repeats } from '../../wallet/payment/model.js';
 import {
   checkDestination,
   checkSpend,
+  spentIfLimited,
   noLimits,
   quotedAmounts,
 } from '../../wallet/limits/limits.js';
@@ -50,7 +45,8 @@ export async function runPayment(
 ): Promise<Transaction> {
   const ruled = { from: instruction.from, method: methodOf(instruction) };
   const flags = (await context.agent?.admit?.(ruled, given)) ?? given;
-  const options = optionsOf(flags);
+  const until = flags.quoteOnly ? ('quoted' as const) : undefined;
+  const options = { wait: waitOf(flags), retry: flags.retry, until };
   demandAnswers([], flags, context);
   // Opens one connection each for the create request, the wallets, the rates and the account's own
   // address.
@@ -118,16 +114,13 @@ async function depsUnder(
 /** With `--quote-only`, shows exceeded limits as warnings, because a quote moves no money. */
 async function warningOfLimits(deps: PaymentDeps, context: Context): Promise<PaymentDeps> {
   const { limits } = deps;
-  const spent = Object.keys(limits.perDay).length === 0 ? [] : await spentToday(context);
+  const spent = await spentIfLimited(limits, () => spentToday(context));
   const reasons = ({ order, quote }: Approval): string[] => {
-    try {
+    const refusal = orFailure(() => {
       checkDestination(limits, order);
-      checkSpend(limits, quotedAmounts(order, quote), () => spent);
-      return [];
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      return [`your limits refuse this payment because ${error.clause}`];
-    }
+      checkSpend(limits, quotedAmounts(order, quote), spent);
+    });
+    return refusal ? [`your limits refuse this payment because ${refusal.clause}`] : [];
   };
   const on: PaymentDeps['on'] = (event) => {
     if (event.type !== 'quoted') return deps.on(event);
@@ -178,18 +171,6 @@ export async function showPayment(
     context.live.stop();
   }
 }
-
-/**
- * Converts the flags of a payment to payment options. Throws Failure `usage` for contradictory
- * flags.
- */
-export const optionsOf = (
-  flags: Pick<PaymentFlags, 'wait' | 'waitTimeout' | 'retry' | 'quoteOnly'>,
-): PaymentOptions => ({
-  wait: waitOf(flags),
-  retry: flags.retry,
-  until: flags.quoteOnly ? 'quoted' : undefined,
-});
 
 export async function paymentDeps(context: Context, on: PaymentDeps['on']): Promise<PaymentDeps> {
   const account = await context.account();

@@ -25,8 +25,8 @@ import type { Context } from '../context.js';
 import { defineCommand, record } from '../define.js';
 import { namesOf } from '../../terminal/rows/list.js';
 import type { RecordView } from '../../terminal/rows/view.js';
-import { optionsOf, showPayment, paidView } from '../payment/payment-flow.js';
-import { paymentOptions, termsOf, type PaymentFlags } from '../payment/payment-options.js';
+import { showPayment, paidView } from '../payment/payment-flow.js';
+import { paymentOptions, termsOf, waitOf, type PaymentFlags } from '../payment/payment-options.js';
 import { endedFailure, paymentOf } from './payments.js';
 import { resolveId, pickId, paymentNamed } from './resolve-id.js';
 import { transaction, flag, text, type ValuesOf } from '../values.js';
@@ -109,12 +109,12 @@ async function confirm({ id: named, ...given }: Given, context: Context): Promis
   const ruled = { from, method: txn.destReq.method, txn };
   const flags = (await agent?.admit?.(ruled, given)) ?? given;
   const terms = termsOf(flags, from);
-  const options = optionsOf({ ...flags, retry: false, quoteOnly: false });
+  const wait = waitOf(flags);
   const isSwap = txn.destReq.method === 'servicepay';
   const presentation = { ...aboutQuote(txn), ...(isSwap && swapPresentation) };
   const paid = await showPayment(
     presentation,
-    (deps, consent) => confirmQuote(txn, { terms, consent }, options, deps),
+    (deps, consent) => confirmQuote(txn, { terms, consent, wait }, deps),
     context,
   );
   return { txn: paid };

@@ -274,7 +274,7 @@ const claims = ({
 }: SqlJournalDeps): Pick<Journal, 'claim' | 'extendLease' | 'release'> => ({
   async claim(id, owner) {
     const lease = [owner, new TimeFromNow(leaseMs), id] as const;
-    // If the UPDATE waits for another process, the following SELECT sees the writes of that process.
+    // If the UPDATE waits for another process, the SELECT after it sees that process's writes.
     const [, rows = []] = await database.transaction((sql) =>
       sql.last(
         [`${take} AND (owner IS NULL OR owner = ?)`, ...lease, owner],

@@ -16,7 +16,7 @@ import {
   type PaymentStatus,
 } from '../../store/journal/payment.js';
 import type { Limits } from '../../store/profile/profiles.js';
-import { checkDestination, checkSpend, knownAmounts } from '../limits/limits.js';
+import { checkDestination, checkSpend, spentIfLimited, knownAmounts } from '../limits/limits.js';
 import type { Instruction } from '../instruction/instruction.js';
 import { checkNotExpired, decodeOrder } from '../order/orders.js';
 import { differentPayment } from '../payment/outcomes.js';
@@ -301,7 +301,7 @@ async function checkPayable(row: PlannedRow, { vet, limits, now }: StandingDeps)
   const place = order.kind === 'payout' ? 'acct_num' : 'to';
   inColumn(place, () => checkNotExpired(order, now()));
   inColumn(place, () => checkDestination(limits, order));
-  inColumn('amount', () => checkSpend(limits, knownAmounts(order), () => []));
+  inColumn('amount', () => checkSpend(limits, knownAmounts(order), []));
   await vet(row);
 }
 
@@ -320,10 +320,9 @@ async function problemsOfDay(
   totals: readonly BatchTotal[],
   { limits, spent }: Pick<CheckDeps, 'limits' | 'spent'>,
 ): Promise<Problem[]> {
-  if (Object.keys(limits.perDay).length === 0) return [];
-  const before = await spent();
+  const before = await spentIfLimited(limits, spent);
   const checked = sumsOf(totals.map(({ ccy, amount }) => ({ ccy, value: amount }))).map((sum) =>
-    orProblem(0, async () => checkSpend({ ...limits, perPayment: {} }, [sum], () => before)),
+    orProblem(0, async () => checkSpend({ ...limits, perPayment: {} }, [sum], before)),
   );
   return (await Promise.all(checked)).flatMap((problem) => problem ?? []);
 }

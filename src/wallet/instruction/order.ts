@@ -26,7 +26,7 @@ import {
   walletKey,
 } from './instruction.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
-import { Failure, ifAvailable, notSent } from '../../formats/failure.js';
+import { Failure, ifAvailable, notSent, orFailure } from '../../formats/failure.js';
 import { entryOf } from '../../formats/text.js';
 import { notObeyed } from '../order/echo.js';
 import { bankKey, payeeOf } from '../payout/methods.js';
@@ -234,13 +234,9 @@ function keyOf(destReq: ReturnType<typeof named>, invoice: Invoice | undefined):
   const { address } = destReq.reqDetails ?? {};
   if (destReq.method === 'servicepay') return walletKey(destReq.ccy);
   if (typeof address !== 'string') return bankKey(destReq);
-  try {
-    return keysOf(detectDestination(address))[0] ?? address;
-  } catch (error) {
-    // The service may report an address that svcpay cannot read. It is its own key.
-    if (error instanceof Failure) return `${destReq.method}:${address}`;
-    throw error;
-  }
+  // The service may report an address that svcpay cannot read. It is its own key.
+  const found = orFailure(() => detectDestination(address));
+  return found instanceof Failure ? `${destReq.method}:${address}` : (keysOf(found)[0] ?? address);
 }
 
 /**

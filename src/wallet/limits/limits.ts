@@ -10,7 +10,7 @@ import {
   type Money,
   parseAmount,
 } from '../../formats/amount.js';
-import { Failure, type NextStep } from '../../formats/failure.js';
+import { Failure, orFailure, type NextStep } from '../../formats/failure.js';
 import type { Spend, Budget } from '../../store/journal/journal.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import type { Order } from '../order/orders.js';
@@ -84,12 +84,12 @@ const inEachCurrency = (amounts: readonly Money[]): Money[] =>
 /**
  * Throws Failure `limit` if this payment exceeds a limit, alone or together with the last day's
  * payments.
- * @param spent returns the last day's spending, which svcpay needs only if there is a daily limit
+ * @param spent the last day's spending, as {@link spentIfLimited} reads it
  */
 export function checkSpend(
   limits: Limits,
   amounts: readonly Money[],
-  spent: () => readonly Spend[],
+  spent: readonly Spend[],
 ): void {
   const over = excess(
     [
@@ -101,13 +101,19 @@ export function checkSpend(
   if (over !== undefined) throw overLimits(over, { do: 'see-limits' });
 }
 
+/** The spending of the last day, which svcpay reads only if there is a daily limit. */
+export const spentIfLimited = async (
+  { perDay }: Limits,
+  read: () => Promise<readonly Spend[]>,
+): Promise<readonly Spend[]> => (Object.keys(perDay).length > 0 ? read() : []);
+
 /** The highest amounts by one rule, by currency. */
 interface Figure {
   /** The rule in words, such as `your daily limit`. */
   readonly rule: string;
   readonly limit: Readonly<Record<string, string>>;
   /** What was spent before, if the rule limits a sum. */
-  readonly spent?: () => readonly Spend[];
+  readonly spent?: readonly Spend[];
 }
 
 /** Returns why an amount exceeds a figure, or undefined if none does. */
@@ -116,7 +122,7 @@ export function excess(figures: readonly Figure[], amounts: readonly Money[]): s
     const { ccy, value } = amount;
     for (const { rule, limit, spent } of figures) {
       const most = limit[ccy];
-      const used = most === undefined ? undefined : spent && sumOf(spent(), ccy);
+      const used = most === undefined ? undefined : spent && sumOf(spent, ccy);
       if (most === undefined || value.plus(used?.value ?? 0).lte(most)) continue;
       const [given, limited] = [amount, money(ccy, most)].map(amountWithSats);
       const sum = used === undefined ? '' : `, of which ${amountWithSats(used)} is used`;
@@ -250,13 +256,9 @@ function isPayee(key: string, name: string): boolean {
   const [, institution = '', account] = accountAtInstitution.exec(name) ?? [];
   if (account !== undefined && !uriScheme.test(name))
     return key.startsWith('bank:') && key.endsWith(`/${institution.toUpperCase()}:${account}`);
-  try {
-    return keysOf(detectDestination(name)).includes(key);
-  } catch (error) {
-    // An entry that names no destination, such as `nowhere`, allows nothing.
-    if (error instanceof Failure) return false;
-    throw error;
-  }
+  // An entry that names no destination, such as `nowhere`, allows nothing.
+  const found = orFailure(() => detectDestination(name));
+  return !(found instanceof Failure) && keysOf(found).includes(key);
 }
 
 /**
@@ -321,8 +323,8 @@ export function checkBudget(
   const over = excess(
     [
       { rule: `${whose} per-payment limit`, limit: rules.perPayment },
-      { rule: `${whose} daily limit`, limit: rules.perDay, spent: () => spentToday },
-      { rule: `${whose} total`, limit: rules.total, spent: () => spentEver },
+      { rule: `${whose} daily limit`, limit: rules.perDay, spent: spentToday },
+      { rule: `${whose} total`, limit: rules.total, spent: spentEver },
     ],
     amounts,
   );
@@ -335,7 +337,7 @@ export function checkProposed(
   charged: readonly Spend[],
   [debit]: readonly Money[],
 ): void {
-  const rule = { rule: "the proposal's highest total", limit, spent: () => charged };
+  const rule = { rule: "the proposal's highest total", limit, spent: charged };
   const over = excess([rule], debit === undefined ? [] : [debit]);
   if (over !== undefined) throw new Failure('limit', `${over}.`, { money: 'Nothing moved' });
 }

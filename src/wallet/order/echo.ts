@@ -6,7 +6,7 @@ import { misreadText, deductions } from '../../api/reading.js';
 import { misread, type MisreadField, type RequestSide, type Transaction } from '../../api/types.js';
 import { decimalsOf, fixed, givenFromWire, readDecimal } from '../../formats/amount.js';
 import { lnurlTarget } from '../../formats/destination.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, orFailure } from '../../formats/failure.js';
 import { clip, type Fields } from '../../formats/text.js';
 import { isQuoted } from '../../formats/states.js';
 import type { Order } from './orders.js';
@@ -47,15 +47,8 @@ const feesOf = ({ servicepayFees, networkFees }: RequestSide): Big =>
   (givenFromWire(servicepayFees) ?? new Big(0)).plus(givenFromWire(networkFees) ?? 0);
 
 /** Whether the transaction matches this order and belongs to this account. */
-export function echoes(order: Order, txn: Transaction, account: string): boolean {
-  try {
-    checkEcho(order, txn, account);
-    return true;
-  } catch (error) {
-    if (error instanceof Failure) return false;
-    throw error;
-  }
-}
+export const echoes = (order: Order, txn: Transaction, account: string): boolean =>
+  orFailure(() => checkEcho(order, txn, account)) === undefined;
 
 /**
  * The fields that decide how much money goes to whom. svcpay ignores an unreadable field that is

@@ -35,7 +35,7 @@ import {
 } from './model.js';
 import { ServiceError } from '../../api/errors.js';
 import { fixed } from '../../formats/amount.js';
-import { Failure, type FailureKind } from '../../formats/failure.js';
+import { Failure, orFailure, type FailureKind } from '../../formats/failure.js';
 import type { Detail, Telling } from '../../store/journal/steps.js';
 import { readQuote } from '../quote/quote.js';
 import { failureReasonOf } from '../../api/unspecified.js';
@@ -447,22 +447,19 @@ function reportOf(order: Order, txn: Transaction): Detail {
 
 /** The cost of a quote, or nothing for a quote that svcpay refuses. */
 function costOf(order: Order, txn: Transaction): Detail {
-  try {
-    const { total, serviceFee, networkFee, receives, rate, expiresAt } = readQuote(order, txn);
-    return {
-      total: fixed(total.value),
-      ccy: total.ccy,
-      serviceFee: fixed(serviceFee.value),
-      networkFee: fixed(networkFee.value),
-      receives: receives && fixed(receives.value),
-      receivesCcy: receives?.ccy,
-      rate: rate && fixed(rate),
-      expiresAt,
-    };
-  } catch (error) {
-    if (error instanceof Failure) return {};
-    throw error;
-  }
+  const quote = orFailure(() => readQuote(order, txn));
+  if (quote instanceof Failure) return {};
+  const { total, serviceFee, networkFee, receives, rate, expiresAt } = quote;
+  return {
+    total: fixed(total.value),
+    ccy: total.ccy,
+    serviceFee: fixed(serviceFee.value),
+    networkFee: fixed(networkFee.value),
+    receives: receives && fixed(receives.value),
+    receivesCcy: receives?.ccy,
+    rate: rate && fixed(rate),
+    expiresAt,
+  };
 }
 
 const failureOf = (failure: Failure): Detail => ({

@@ -16,7 +16,13 @@ import {
   type Attempt,
   type Payment,
 } from '../../store/journal/payment.js';
-import { checkSpend, quotedAmounts, checkBudget, checkProposed } from '../limits/limits.js';
+import {
+  checkSpend,
+  spentIfLimited,
+  quotedAmounts,
+  checkBudget,
+  checkProposed,
+} from '../limits/limits.js';
 import { instructionOf } from '../instruction/instruction.js';
 import { orderFor } from '../instruction/order.js';
 import { mostCompared, sameAgain } from '../instruction/same-again.js';
@@ -209,9 +215,9 @@ function checkSubmission(
       throw new Failure('usage', 'the proposal was refused on another home.', {
         money: 'Nothing moved',
       });
-    const spent = Object.keys(limits.perDay).length > 0 ? await before.spent() : [];
+    const spent = await spentIfLimited(limits, before.spent);
     if (memory.approvedQuote !== undefined)
-      checkSpend(limits, quotedAmounts(order, memory.approvedQuote), () => spent);
+      checkSpend(limits, quotedAmounts(order, memory.approvedQuote), spent);
     if (budget !== undefined) {
       const amounts = quotedAmounts(order, quoteToSubmit(run));
       if (budget.total === undefined)

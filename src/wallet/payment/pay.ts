@@ -13,6 +13,7 @@ import {
   mayHavePaid,
   status,
   type Payment,
+  type PaymentTerms,
 } from '../../store/journal/payment.js';
 import { OverBudget } from '../limits/limits.js';
 import { echoes } from '../order/echo.js';
@@ -101,13 +102,13 @@ export async function pay(
   const { payment, found, replaced, claim } = await deps.journal.begin(draft, own.owner);
   if (replaced !== undefined) deps.on({ type: 'replaced', payment: replaced });
   if (found !== 'new') await checkSame(payment, found, request, deps);
-  const isLookedAt = isQuote && found !== 'new' && status(payment) === 'open';
   const goal: Given = {
-    reference: referenceKind(request),
+    reference:
+      request.ref !== undefined ? 'given' : instruction.once === null ? 'generated' : 'invoice',
     terms: found === 'new' ? undefined : terms,
     consent: isQuote ? { by: 'nobody' } : request.consent,
     repeats: compared.repeats,
-    leaveOpen: isLookedAt ? 'always' : 'never',
+    leaveOpen: isQuote && found !== 'new' && status(payment) === 'open' ? 'always' : 'never',
   };
   return run(payment, goal, options, own, claim);
 }
@@ -184,14 +185,6 @@ function compareStored(payment: Payment, deps: PaymentDeps): Promise<Compared> |
   return compare(asked, decodeOrder(latest(payment).request), deps);
 }
 
-function referenceKind({
-  ref,
-  instruction,
-}: Pick<PaymentRequest, 'ref' | 'instruction'>): RunGoal['reference'] {
-  if (ref !== undefined) return 'given';
-  return instruction.once !== null ? 'invoice' : 'generated';
-}
-
 /**
  * Requests a quote and shows its full cost. svcpay then abandons a new payment, but does not
  * abandon an earlier payment that is open.
@@ -244,6 +237,8 @@ export interface ResumeOptions extends TakeOverOptions {
    */
   readonly retry?: boolean;
   readonly consent: Consent;
+  /** Confirms exactly this quote within these terms, even if its payment was abandoned. */
+  readonly only?: { readonly txnId: string; readonly terms: PaymentTerms };
 }
 
 /**
@@ -253,33 +248,24 @@ export interface ResumeOptions extends TakeOverOptions {
  */
 export async function resume(
   payment: Payment,
-  { wait, retry = false, consent, leaveHeld = false }: ResumeOptions,
+  { wait, retry = false, consent, only, leaveHeld = false }: ResumeOptions,
   deps: PaymentDeps,
 ): Promise<Transaction> {
-  const decided = mayHavePaid(payment) ? undefined : await decidedByOwner(payment, { wait }, deps);
+  const isSubmitted = only === undefined && mayHavePaid(payment);
+  const decided = isSubmitted ? undefined : await decidedByOwner(payment, { wait }, deps);
   if (decided !== undefined) return decided;
-  if (!retry && status(payment) === 'abandoned') throw isAbandoned(payment);
+  if (only === undefined && !retry && status(payment) === 'abandoned') throw isAbandoned(payment);
   const { follow, repeats } = await compareStored(payment, deps);
   if (follow !== undefined) return resume(follow, { wait, consent, leaveHeld }, deps);
-  const leaveOpen = retry ? 'never' : 'if-recoverable';
-  const goal = { reference: 'given', consent, repeats, leaveOpen } as const;
+  const goal: Given = {
+    reference: 'given',
+    consent,
+    repeats,
+    leaveOpen: retry || only !== undefined ? 'never' : 'if-recoverable',
+    onlyTxnId: only?.txnId,
+    terms: only?.terms,
+  };
   return run(payment, goal, { wait, retry, leaveHeld }, ownRun(deps));
-}
-
-/** Confirms exactly the quote in the journal, even if its payment was abandoned. */
-export async function payThisQuote(
-  onlyTxnId: string,
-  payment: Payment,
-  given: Pick<RunGoal, 'terms' | 'consent'>,
-  options: PaymentOptions,
-  deps: PaymentDeps,
-): Promise<Transaction> {
-  const decided = await decidedByOwner(payment, options, deps);
-  if (decided !== undefined) return decided;
-  const { follow, repeats } = await compareStored(payment, deps);
-  if (follow !== undefined) return resume(follow, { ...options, consent: given.consent }, deps);
-  const goal = { ...given, onlyTxnId, reference: 'given', repeats, leaveOpen: 'never' } as const;
-  return run(payment, goal, options, ownRun(deps));
 }
 
 type Given = Pick<

@@ -3,16 +3,23 @@
 // payment without a confirmation, svcpay compares the payment with the order and counts it against
 // limits.
 import { NoAnswer } from '../../api/errors.js';
-import type { CreateTransaction, Transaction, Wallet, Rates } from '../../api/types.js';
+import type { CreateTransaction, Transaction, Wallet } from '../../api/types.js';
 import { money, moneyFromWire, fixed, formatAmount, type Money } from '../../formats/amount.js';
-import { Failure, ifAvailable } from '../../formats/failure.js';
+import { asFailure, Failure, ifAvailable, orFailure } from '../../formats/failure.js';
 import {
   attemptRef,
   type Attempt,
   type Payment,
   invoiceReference,
 } from '../../store/journal/payment.js';
-import { checkDestination, checkSpend, knownAmounts, quotedAmounts } from '../limits/limits.js';
+import type { Spend } from '../../store/journal/journal.js';
+import {
+  checkDestination,
+  checkSpend,
+  knownAmounts,
+  quotedAmounts,
+  spentIfLimited,
+} from '../limits/limits.js';
 import { checkNotExpired, decodeOrder, type Order } from '../order/orders.js';
 import {
   isConverted,
@@ -51,8 +58,7 @@ import { differentTransaction, paidElsewhere } from './outcomes.js';
  */
 async function checkFirst({ order, payment }: Run, deps: PaymentDeps): Promise<void> {
   checkDestination(deps.limits, order);
-  const spent = await spentLastDay(payment, deps);
-  checkSpend(deps.limits, knownAmounts(order), () => spent);
+  checkSpend(deps.limits, knownAmounts(order), await spentLastDay(payment, deps));
   checkNotExpired(order, deps.service.serviceNow());
 }
 
@@ -79,11 +85,11 @@ export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Pro
   ]);
   if ('isRefused' in answer) return { is: 'create-refused', error: answer.error, funds };
   if ('error' in answer) return { is: 'create-unanswered', ...answer };
-  const { txn } = answer;
-  if (hasStarted(txn))
-    return { is: 'created', txn, funds, rates, started: await started(run, txn, extRefId, deps) };
-  checkReference(txn, extRefId);
-  return { is: 'created', txn, funds, rates };
+  const created = { is: 'created', txn: answer.txn, funds, rates } as const;
+  if (hasStarted(answer.txn))
+    return { ...created, started: await started(run, answer.txn, extRefId, deps) };
+  checkReference(answer.txn, extRefId);
+  return created;
 }
 
 /**
@@ -102,17 +108,11 @@ export async function requestQuote(
 ): Promise<CreateResult> {
   try {
     return { txn: await service.createTransaction(body) };
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    const isUnanswered = error instanceof NoAnswer || error.kind === 'temporary';
-    if (!isUnanswered) return { error, isRefused: true };
-    return { error, mayExist: !(error instanceof NoAnswer && !error.mayHaveArrived) };
+  } catch (caught) {
+    const error = asFailure(caught);
+    if (error instanceof NoAnswer) return { error, mayExist: error.mayHaveArrived };
+    return error.kind === 'temporary' ? { error, mayExist: true } : { error, isRefused: true };
   }
-}
-
-function asFailure(error: unknown): Failure {
-  if (error instanceof Failure) return error;
-  throw error;
 }
 
 /**
@@ -120,7 +120,7 @@ function asFailure(error: unknown): Failure {
  * Returns undefined if the wallet's balance is unknown, so that only the service can refuse the
  * payment.
  */
-export async function readFunds(
+async function readFunds(
   ccy: string,
   service: { wallets(): Promise<Wallet[]> },
 ): Promise<Funds | undefined> {
@@ -128,12 +128,10 @@ export async function readFunds(
   const wallet = wallets?.find((each) => each.ccy === ccy);
   if (wallets !== undefined && wallet === undefined)
     return { available: money(ccy, 0), reserved: money(ccy, 0) };
-  const [available, total] = [
-    moneyFromWire(ccy, wallet?.availableBalance),
-    moneyFromWire(ccy, wallet?.amount),
-  ];
+  const available = moneyFromWire(ccy, wallet?.availableBalance);
   if (available === undefined) return undefined;
-  return { available, reserved: { ccy, value: (total ?? available).value.minus(available.value) } };
+  const total = moneyFromWire(ccy, wallet?.amount) ?? available;
+  return { available, reserved: { ccy, value: total.value.minus(available.value) } };
 }
 
 export const hasStarted = ({ txnState }: Transaction): boolean =>
@@ -152,13 +150,17 @@ export async function started(
 ): Promise<Started> {
   const quote = orderedQuote(run.order, txn, extRefId, deps.account);
   if (quote === undefined) return { isOrdered: false, amounts: orderedAmounts(run.order, deps) };
-  const excess = await excessOf(run, quote, deps);
+  const spent = await spentLastDay(run.payment, deps).catch(asFailure);
+  const excess =
+    spent instanceof Failure
+      ? spent
+      : orFailure(() => {
+          checkTerms(run.payment.terms, quote);
+          checkSpend(deps.limits, quotedAmounts(run.order, quote), spent);
+        });
   if (excess !== undefined) {
-    const { kind, why } = excess;
-    deps.on({
-      type: 'exceeded',
-      failure: new Failure(kind, `The service started the payment without a confirmation: ${why}`),
-    });
+    const why = `The service started the payment without a confirmation: ${excess.why}`;
+    deps.on({ type: 'exceeded', failure: new Failure(excess.kind, why) });
   }
   return { isOrdered: true, amounts: amountsOf(quote, deps) };
 }
@@ -182,14 +184,12 @@ function orderedQuote(
   extRefId: string,
   account: string,
 ): Quote | undefined {
-  try {
+  const quote = orFailure(() => {
     checkReference(txn, extRefId);
     checkEcho(order, txn, account);
     return readQuote(order, txn);
-  } catch (error) {
-    if (error instanceof Failure) return undefined;
-    throw error;
-  }
+  });
+  return quote instanceof Failure ? undefined : quote;
 }
 
 /**
@@ -205,29 +205,11 @@ function checkReference({ extRefId, txnId }: Transaction, asked: string): void {
     );
 }
 
-async function excessOf(
-  { order, payment }: Run,
-  quote: Quote,
-  deps: PaymentDeps,
-): Promise<Failure | undefined> {
-  try {
-    checkTerms(payment.terms, quote);
-    const spent = await spentLastDay(payment, deps);
-    checkSpend(deps.limits, quotedAmounts(order, quote), () => spent);
-    return undefined;
-  } catch (error) {
-    if (error instanceof Failure) return error;
-    throw error;
-  }
-}
-
-/** The spending of the last day, or an empty list if there is no daily limit. */
-async function spentLastDay(
+const spentLastDay = (
   { account }: Payment,
   { limits, journal, service }: PaymentDeps,
-): ReturnType<PaymentDeps['journal']['spent']> {
-  return Object.keys(limits.perDay).length > 0 ? journal.spent(account, service.datedNow()) : [];
-}
+): Promise<readonly Spend[]> =>
+  spentIfLimited(limits, () => journal.spent(account, service.datedNow()));
 
 export const amountsOf = (
   { total, receives }: Quote,
@@ -297,16 +279,18 @@ async function approvalOf(run: Run, txn: Transaction, deps: PaymentDeps): Promis
   checkTerms(terms, quote);
   const [funds, market] = await Promise.all([
     quoted?.funds ?? readFunds(quote.total.ccy, deps.service),
-    checkMarket(terms, order, quote, async () =>
-      orThrow(quoted?.rates ?? (await deps.service.rates())),
-    ),
+    checkMarket(terms, order, quote, async () => {
+      const rates = quoted?.rates ?? (await deps.service.rates());
+      if (rates instanceof Failure) throw rates;
+      return rates;
+    }),
     deps.checkOrder?.(),
   ]);
   const available = availableBefore(funds, quote.total);
   if (available !== undefined && quote.total.value.gt(available.value))
     throw notEnough(quote.total, available);
   checkDestination(deps.limits, order);
-  checkSpend(deps.limits, quotedAmounts(order, quote), () => []);
+  checkSpend(deps.limits, quotedAmounts(order, quote), []);
   if (market.unchecked !== undefined) deps.on({ type: 'rate-unchecked', why: market.unchecked });
   const left = funds && money(funds.available.ccy, funds.available.value.minus(quote.total.value));
   return {
@@ -318,11 +302,6 @@ async function approvalOf(run: Run, txn: Transaction, deps: PaymentDeps): Promis
     worse: isWorseThan(memory.approvedQuote, quote),
     unusual: unusualOf(terms, quote, market),
   };
-}
-
-function orThrow(rates: Rates | Failure): Rates {
-  if (rates instanceof Failure) throw rates;
-  return rates;
 }
 
 const isWorseThan = (approvedQuote: Quote | undefined, quote: Quote): boolean =>
@@ -380,11 +359,8 @@ export async function find(
   const { ref } = run.payment;
   const own = run.attempt;
   const onRead = (count: number): void => deps.on({ type: 'searching', count });
-  const listed = await listedUnder(
-    ref,
-    { since: since(run, goal, deps), depth, onRead },
-    deps.service,
-  ).catch(asEmptyList);
+  const search = { since: since(run, goal, deps), depth, onRead };
+  const listed = await listedUnder(ref, search, deps.service).catch(asEmptyList);
   let best: { txn: Transaction; number: number } | undefined;
   for (const { row, number } of listed) {
     const isOlder = run.payment.attempts.some((attempt) => attempt.txnId === row.txnId);
@@ -427,8 +403,8 @@ function since({ order, payment }: Run, { reference }: RunGoal, { service }: Pay
 
 /** Treats the list as empty if svcpay cannot read the list now. */
 const asEmptyList = (error: unknown): [] => {
-  if (error instanceof Failure && (error.kind === 'temporary' || error.kind === 'refused'))
-    return [];
+  const { kind } = asFailure(error);
+  if (kind === 'temporary' || kind === 'refused') return [];
   throw error;
 };
 
@@ -443,8 +419,8 @@ async function readListed(
 ): Promise<Transaction> {
   const read = (): Promise<Transaction | Failure> =>
     readTransaction(deps.service, txnId).catch((error: unknown) => {
-      if (error instanceof Failure && error.kind === 'not-found') return error;
-      throw error;
+      if (asFailure(error).kind !== 'not-found') throw error;
+      return asFailure(error);
     });
   const txn = await rereadWhileStale(await read(), read, (each) => each instanceof Failure, deps);
   if (!(txn instanceof Failure)) return txn;

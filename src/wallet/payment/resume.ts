@@ -2,7 +2,12 @@
 // different program. The limits and the journal apply as to any payment.
 import pLimit from 'p-limit';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
-import { besideSubmitted, Failure, type FailureKind } from '../../formats/failure.js';
+import {
+  asFailure,
+  besideSubmitted,
+  type Failure,
+  type FailureKind,
+} from '../../formats/failure.js';
 import {
   mayHavePaid,
   type Payment,
@@ -13,13 +18,13 @@ import {
   type PaymentTerms,
 } from '../../store/journal/payment.js';
 import type { Consent, PaymentDeps, PaymentOptions, PaymentRequest } from './model.js';
-import { HeldElsewhere, resume, type TakeOverOptions, payThisQuote } from './pay.js';
+import { HeldElsewhere, resume, type TakeOverOptions } from './pay.js';
 import { isFinal } from '../../formats/states.js';
 import type { Claim } from '../../store/journal/journal.js';
 import { echoes } from '../order/echo.js';
 import { instructionOfOrder, orderOfQuote } from '../instruction/order.js';
 import { askedColumns } from '../instruction/instruction.js';
-import { decodeOrder, encodeOrder } from '../order/orders.js';
+import { decodeOrder, encodeOrder, type Order } from '../order/orders.js';
 import { alreadyPaid, differentPayment } from './outcomes.js';
 
 /** The result of resuming an unfinished payment: its transaction, or the failure. */
@@ -103,8 +108,7 @@ async function outcome(
     const txn = await resume(payment, { ...options, consent }, deps);
     return { payment, txn, failure: undefined };
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return { payment, txn: undefined, failure: error };
+    return { payment, txn: undefined, failure: asFailure(error) };
   }
 }
 
@@ -152,14 +156,14 @@ export function mostUrgent(resumed: readonly Resumed[]): Failure | undefined {
  */
 export async function confirmQuote(
   txn: Transaction,
-  given: Pick<PaymentRequest, 'terms' | 'consent'>,
-  options: PaymentOptions,
+  { terms, ...options }: Pick<PaymentRequest, 'terms' | 'consent'> & Pick<PaymentOptions, 'wait'>,
   deps: PaymentDeps,
 ): Promise<Transaction> {
-  const stored = await deps.journal.find(deps.scope, txn.txnId);
-  const isLatest = stored !== undefined && latest(stored).txnId === txn.txnId;
-  const payment = isLatest ? stored : await adopt(txn, given.terms, deps);
-  return payThisQuote(txn.txnId, payment, given, options, deps);
+  const { txnId } = txn;
+  const stored = await deps.journal.find(deps.scope, txnId);
+  const isLatest = stored !== undefined && latest(stored).txnId === txnId;
+  const payment = isLatest ? stored : await adopt(txn, terms, deps);
+  return resume(payment, { ...options, only: { txnId, terms } }, deps);
 }
 
 /**
@@ -170,7 +174,7 @@ export async function confirmQuote(
 async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): Promise<Payment> {
   const { journal, scope, owner } = deps;
   const [ref, number] = attemptNamed(txn.extRefId ?? deps.newId());
-  const asked = (await storedDraft(ref, txn, deps)) ?? draftOf(txn);
+  const asked = (await storedDraft(ref, txn, deps)) ?? draftOf(orderOfQuote(txn));
   const draft = { id: deps.newId(), scope, account: deps.account, ref, ...asked, terms };
   const { payment, found } = await journal.begin(draft);
   if (found === 'once') throw alreadyPaid(payment);
@@ -185,11 +189,10 @@ async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): 
 
 type Asked = Pick<PaymentDraft, 'kind' | 'instruction' | 'digest' | 'idempotencyKey' | 'request'>;
 
-function draftOf(txn: Transaction): Asked {
-  const order = orderOfQuote(txn);
-  const instruction = instructionOfOrder(order, false);
-  return { ...askedColumns(instruction, order.kind), request: encodeOrder(order) };
-}
+const draftOf = (order: Order): Asked => ({
+  ...askedColumns(instructionOfOrder(order, false), order.kind),
+  request: encodeOrder(order),
+});
 
 /**
  * Returns what the journal's payment with the quote's reference asks for, because the service
@@ -207,9 +210,9 @@ async function storedDraft(
   if (mayHavePaid(payment) && !payment.attempts.some(({ txnId }) => txnId === txn.txnId))
     throw differentPayment(payment);
   const { request } = latest(payment);
+  if (!echoes(decodeOrder(request), txn, account)) return undefined;
   const { kind, instruction, digest, idempotencyKey } = payment;
-  const asked = { kind, instruction, digest, idempotencyKey, request };
-  return echoes(decodeOrder(request), txn, account) ? asked : undefined;
+  return { kind, instruction, digest, idempotencyKey, request };
 }
 
 /**
@@ -229,10 +232,6 @@ async function asAttempt(
   const isFree = (last.state === 'requested' && number >= last.number) || number > last.number;
   if (!isFree || !echoes(decodeOrder(request), txn, account)) throw differentPayment(payment);
   const { txnId, txnState } = txn;
-  return (
-    await journal.write(claim, {
-      abandoned: false,
-      attempt: { ...requested(number, request), state: 'quoted', txnId, txnState },
-    })
-  ).payment;
+  const attempt = { ...requested(number, request), state: 'quoted', txnId, txnState } as const;
+  return (await journal.write(claim, { abandoned: false, attempt })).payment;
 }

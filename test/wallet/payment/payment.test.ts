@@ -20,7 +20,7 @@ import {
 } from '../../../src/wallet/order/orders.js';
 import { confirmQuote } from '../../../src/wallet/payment/resume.js';
 import { recordRead } from '../../../src/wallet/payment/record.js';
-import { pay, payThisQuote, resume } from '../../../src/wallet/payment/pay.js';
+import { pay, resume } from '../../../src/wallet/payment/pay.js';
 import {
   approved,
   asked,
@@ -93,7 +93,7 @@ test('confirmQuote confirms a quote that another client created with fees deduct
     deductNetworkFeesFromDest: true,
   };
   made.transactions.push(quoted);
-  await confirmQuote(quoted, { terms: {}, consent: approved }, waiting, made.deps);
+  await confirmQuote(quoted, { terms: {}, consent: approved, wait: waiting.wait }, made.deps);
   expect(made.now()).toMatchObject({
     state: 'paid',
     approvedTotal: '0.00003',
@@ -437,7 +437,11 @@ describe('the payment driver with a quote', () => {
     await made.pay({ until: 'quoted' });
     made.says = () => slowly(made);
     expect(
-      await payThisQuote('t1', made.payment(), { consent: made.asks }, waiting, made.deps),
+      await resume(
+        made.payment(),
+        { ...waiting, consent: made.asks, only: { txnId: 't1', terms: {} } },
+        made.deps,
+      ),
     ).toMatchObject({ txnState: 'completed', extRefId: 'R' });
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
@@ -652,7 +656,7 @@ describe('the payment driver for a reference in the journal', () => {
 });
 
 describe('confirmQuote', () => {
-  const yes = { terms: {}, consent: approved } as const;
+  const yes = { terms: {}, consent: approved, wait: waiting.wait } as const;
   /** Creates a payment with two quotes whose transaction ids the journal has lost. */
   const forgotten = async (): Promise<Bench> => {
     const made = bench();
@@ -682,7 +686,7 @@ describe('confirmQuote', () => {
   test('records a confirmed quote as an attempt of the payment with the reference of the quote', async () => {
     const made = await forgotten();
     expect(second(made)).toMatchObject({ extRefId: 'R~2' });
-    await confirmQuote(second(made), yes, waiting, made.deps);
+    await confirmQuote(second(made), yes, made.deps);
     expect(
       [...made.store.rows.values()].map(({ payment }) => [
         payment.ref,
@@ -699,7 +703,7 @@ describe('confirmQuote', () => {
     const spend = usdtSpendOrder(tronAddress(1), money('BTC', '0.0001'));
     await made.pay({ order: spend, until: 'quoted' });
     forget(made);
-    await confirmQuote(first(made), yes, waiting, made.deps);
+    await confirmQuote(first(made), yes, made.deps);
     expect(await made.pay({ order: spend })).toMatchObject({ txnId: 't1', txnState: 'completed' });
   });
 
@@ -707,19 +711,19 @@ describe('confirmQuote', () => {
     const made = await forgotten();
     made.journalFails = ({ attempt, abandoned }) =>
       attempt?.state === 'submitting' || abandoned === true;
-    await expect(confirmQuote(second(made), yes, waiting, made.deps)).rejects.toBeInstanceOf(Error);
+    await expect(confirmQuote(second(made), yes, made.deps)).rejects.toBeInstanceOf(Error);
     expect(made.now()).toMatchObject({ state: 'quoted', status: 'open' });
   });
 
   test('refuses to confirm an older quote if the payment has a newer quote', async () => {
     const made = await forgotten();
-    await confirmQuote(second(made), yes, waiting, made.deps);
-    await expect(payThisQuote('t1', made.payment(), yes, waiting, made.deps)).rejects.toMatchObject(
-      { kind: 'usage', txnId: 't2' },
-    );
+    await confirmQuote(second(made), yes, made.deps);
+    await expect(
+      resume(made.payment(), { ...yes, only: { txnId: 't1', terms: {} } }, made.deps),
+    ).rejects.toMatchObject({ kind: 'usage', txnId: 't2' });
     made.transactions.push({ ...first(made), txnId: 't9', txnState: 'quoted' });
     await expect(
-      confirmQuote({ ...first(made), txnId: 't9', txnState: 'quoted' }, yes, waiting, made.deps),
+      confirmQuote({ ...first(made), txnId: 't9', txnState: 'quoted' }, yes, made.deps),
     ).rejects.toMatchObject({ kind: 'usage' });
     expect(made.log.filter((line) => line.startsWith('PUT'))).toEqual(['PUT t2']);
   });
@@ -764,8 +768,10 @@ describe('the payment driver for a single-use destination', () => {
     await made.pay({ order: invoice, until: 'quoted' });
     const older = made.payment();
     await made.pay({ order: invoice, ref: 'S' });
-    const yes = { terms: {}, consent: approved } as const;
-    await expect(payThisQuote('t1', older, yes, waiting, made.deps)).rejects.toMatchObject({
+    const yes = { terms: {}, consent: approved, wait: waiting.wait } as const;
+    await expect(
+      resume(older, { ...yes, only: { txnId: 't1', terms: {} } }, made.deps),
+    ).rejects.toMatchObject({
       kind: 'already-paid',
       txnId: 't2',
     });

@@ -57,7 +57,7 @@ import {
 import {
   readDraft,
   answerOptions,
-  missingFlags,
+  missingAnswers,
   type PayoutAnswers,
 } from '../payout/payout-draft.js';
 
@@ -155,18 +155,18 @@ export interface BatchSource {
     | undefined;
 }
 
-type Plan = (row: BatchRow) => Promise<PlannedRow>;
-
-export function planner({ name, from }: Pick<BatchFlags, 'name' | 'from'>, context: Context): Plan {
+export function planner(
+  { name, from }: Pick<BatchFlags, 'name' | 'from'>,
+  context: Context,
+): (row: BatchRow) => Promise<PlannedRow> {
   let opened: ReturnType<typeof openLookUp> | undefined;
   const { config, settings } = context;
-  const { contacts } = config.read();
   const deps: PlanDeps = {
     name,
     from,
     network: settings.network,
     now: context.now(),
-    contacts,
+    contacts: config.read().contacts,
     sender: settings.profile.sender,
     lookUp: async (countryCode) => (await (opened ??= openLookUp(context)))(countryCode),
     digestUnder: async (ref) => {
@@ -193,12 +193,11 @@ export async function checkRows<R extends BatchRow>(
   context: Context,
   plan: (row: R) => Promise<PlannedRow> = planner(flags, context),
 ): Promise<BatchCheck> {
-  const { live, now } = context;
   const refuseOwn = ownAddressGuard(context.account, context.out.say);
   let checked = 0;
   const deps = {
     name: flags.name,
-    plan: async (row: R) => {
+    plan: (row: R) => {
       checked += 1;
       return plan(row);
     },
@@ -207,9 +206,9 @@ export async function checkRows<R extends BatchRow>(
     spent: () => spentToday(context),
     limits: await limitsInForce(context),
     retry: flags.retry,
-    now,
+    now: context.now,
   };
-  return live.during(
+  return context.live.during(
     () => `Checking the rows: ${checked}`,
     () => checkBatch(rows, deps),
   );
@@ -229,18 +228,14 @@ export function refuseProblems(
   money = 'Nothing was sent',
 ): void {
   if (problems.length === 0) return;
-  const lines = problems.map(
-    ({ line, column, message }) =>
-      [line === 0 ? 'All rows' : `Line ${line}`, ...(column === undefined ? [] : [column])].join(
-        ', ',
-      ) + `: ${message}`,
-  );
   const { stderr, stderrIsTty, stderrCanvas } = terminal;
-  const shown = lines
-    .map(sanitize)
-    .flatMap((line) => (stderrIsTty ? wrap(line, stderrCanvas.columns) : [line]));
-  stderr.write(shown.map((line) => `${line}\n`).join(''));
-  const kind = problems.every((problem: Problem) => problem.kind === 'limit') ? 'limit' : 'usage';
+  for (const { line, column, message } of problems) {
+    const place = line === 0 ? 'All rows' : `Line ${line}`;
+    const text = sanitize(`${place}${column === undefined ? '' : `, ${column}`}: ${message}`);
+    const lines = stderrIsTty ? wrap(text, stderrCanvas.columns) : [text];
+    stderr.write(lines.map((each) => `${each}\n`).join(''));
+  }
+  const kind = problems.every((problem) => problem.kind === 'limit') ? 'limit' : 'usage';
   const inRows = problems.filter(({ line, isHeader }) => line > 0 && isHeader !== true);
   const bad = new Set(inRows.map(({ line }) => line)).size;
   const what =
@@ -298,25 +293,21 @@ export async function planRow(
   { line, cells: written }: BatchRow,
   deps: PlanDeps,
 ): Promise<PlannedRow> {
-  const { cells, name } = named({ line, cells: written }, deps);
-  const from =
-    cells['from'] === undefined
-      ? deps.from
-      : inColumn('from', () => currency().read(cells['from']));
+  const { cells, name } = named(written, deps);
+  const { from = deps.from } = cells;
+  const payer = from && inColumn('from', () => currency().read(from));
   const given = Object.keys(cells).filter((column) => payoutColumns.has(column));
-  const { to } = cells;
+  const { to, note } = cells;
   const foreign = given.filter((column) => column !== 'recipient_name');
-  if (to !== undefined && foreign.length > 0) {
+  if (to !== undefined && foreign.length > 0)
     throw new Failure(
       'usage',
       `A row must have either "to" for a send or ${foreign.join(', ')} for a payout, not both.`,
     );
-  }
-  const { note } = cells;
   const paid =
     to === undefined
-      ? await planPayout(cells, given, from, deps)
-      : planSendRow({ to, from, note, name: name ?? cells['recipient_name'] }, cells, deps);
+      ? await planPayout(cells, given, payer, deps)
+      : planSend({ to, from: payer, note, name: name ?? cells['recipient_name'] }, cells, deps);
   const { instruction } = paid;
   const ref = await ownReference(cells, instruction, deps);
   const order = inColumn('amount', () => orderOf(instruction, { now: deps.now }));
@@ -326,7 +317,6 @@ export async function planRow(
     ref: ref ?? derivedRef(instruction, deps.name),
     isNamed: ref !== undefined,
     written: amountText(cells) ?? amountIn(order),
-    instruction,
     order,
     cells: written,
   });
@@ -354,27 +344,25 @@ async function ownReference(
  * Plans the payment of a row that is a send. An error concerns the destination column if the
  * destination is refused without the amount too, otherwise the amount column.
  */
-function planSendRow(
-  words: SendWords & { readonly to: string },
-  cells: BatchRow['cells'],
-  deps: PlanDeps,
-): Paid {
-  const { to, from } = words;
-  const amount = inColumn('amount', () => amountText(cells));
-  inColumn('to', () => readSend({ to, from }, deps));
-  return inColumn('amount', () => {
-    const { instruction, slow, pays } = readSendNow({ ...words, amount }, deps);
-    checkPriced(instruction);
-    return { instruction, isSlow: slow, to: pays.text };
+const planSend = (words: SendWords, cells: BatchRow['cells'], deps: PlanDeps): Paid =>
+  inColumn('amount', () => {
+    const amount = amountText(cells);
+    try {
+      const { instruction, slow, pays } = readSendNow({ ...words, amount }, deps);
+      checkPriced(instruction);
+      return { instruction, isSlow: slow, to: pays.text };
+    } catch (error) {
+      inColumn('to', () => readSend({ to: words.to, from: words.from }, deps));
+      throw error;
+    }
   });
-}
 
 /**
  * Replaces a name of the address book in `to` or `recipient` with the saved destination or
  * recipient.
  */
 function named(
-  { cells }: BatchRow,
+  cells: BatchRow['cells'],
   { contacts }: PlanDeps,
 ): { readonly cells: BatchRow['cells']; readonly name?: string } {
   const { to, recipient, ...others } = cells;
@@ -398,10 +386,10 @@ const longestName = 64;
 
 function isDestination(text: string): boolean {
   try {
-    return detectDestination(text).text !== '';
-  } catch (error) {
-    if (error instanceof Failure) return false;
-    throw error;
+    detectDestination(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -411,8 +399,8 @@ type Paid = Pick<ReadRow, 'instruction' | 'isSlow' | 'to'>;
 function checkPriced(instruction: Instruction): void {
   const need = needOf(instruction);
   if (need === undefined) return;
-  throw usageIn(
-    'amount',
+  throw new Failure(
+    'usage',
     need === 'wallets'
       ? '"all" is not allowed here. Write an amount with its unit.'
       : 'The amount is not in the currency that arrives. Write an amount in bitcoin.',
@@ -444,16 +432,16 @@ async function planPayout(
     read({ ...answers, acctNum: undefined }),
   );
   const { country } = inColumn('acct_num', () => read(answers));
-  const unit = cells['currency'];
+  const { currency: unit, note } = cells;
   const isOther = country !== undefined && unit !== undefined && unit.toUpperCase() !== country.ccy;
   const amount = inColumn('amount', () => amountText(cells));
   const inAmount = isOther ? 'currency' : 'amount';
   const draft = inColumn(inAmount, () => read({ ...answers, amount }));
-  const missing = missingFlags(draft).map((flag) => columnOf(camel(flag)));
-  if (missing.length > 0)
-    throw usageIn(missing[0] ?? '', `A payout must also have ${missing.join(', ')}.`);
+  const missing = missingAnswers(draft).map(columnOf);
+  if (missing[0] !== undefined)
+    throw usageIn(missing[0], `A payout must also have ${missing.join(', ')}.`);
   inColumn(inAmount, () => checkCurrency(draft));
-  const instruction = await completePayout(draft, lookUp, cells['note']).catch((error: unknown) => {
+  const instruction = await completePayout(draft, lookUp, note).catch((error: unknown) => {
     throw error instanceof Failure ? new CellFailure('institution', error) : error;
   });
   return { instruction, isSlow: true, to: instruction.to };
@@ -462,19 +450,14 @@ async function planPayout(
 const usageIn = (column: string, message: string): Failure =>
   new CellFailure(column, new Failure('usage', message));
 
-/** Converts a flag to camel case, for example `--acct-num NUMBER` to `acctNum`. */
-const camel = (flag: string): string =>
-  (flag.split(' ')[0] ?? '')
-    .replace(/^--/, '')
-    .replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
-
 /**
  * Returns the amount of a row with its unit, from the column `amount` or from `amount` and
  * `currency`.
  */
 function amountText({ amount, currency: unit }: BatchRow['cells']): string | undefined {
-  if (amount !== undefined) checkGrouping(amount, unit);
-  if (amount === undefined || unit === undefined) return amount;
+  if (amount === undefined) return undefined;
+  checkGrouping(amount, unit);
+  if (unit === undefined) return amount;
   // A number that is refused has its unit too, so that the advice names this unit.
   if (/^[\d\s.,-]+$/.test(amount)) return `${amount}${unit}`;
   parseAmount(amount, /^sats?$/i.test(unit) ? 'BTC' : unit);

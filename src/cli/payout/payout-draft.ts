@@ -160,8 +160,8 @@ export const givenFlags = (flags: Answers, among: object = answerOptions): strin
 export const flagWords = (name: PayoutFlag): string =>
   `${flagName(name)} ${payoutOptions[name].shape.placeholder}`;
 
-/** Returns the flags of the missing required answers. */
-export const missingFlags = (given: Answers, among: object = answerOptions): string[] =>
+/** Returns the names of the missing required answers. */
+export const missingAnswers = (given: Answers, among: object = answerOptions): AnswerName[] =>
   Object.keys(among)
     .filter(isAnswer)
     .filter(
@@ -169,8 +169,10 @@ export const missingFlags = (given: Answers, among: object = answerOptions): str
         given[name] === undefined &&
         !/^institutionName$|(?:Phone|Address)$/.test(name) &&
         (name !== 'country' || given.method === undefined),
-    )
-    .map(flagWords);
+    );
+
+export const missingFlags = (given: Answers, among?: object): string[] =>
+  missingAnswers(given, among).map(flagWords);
 
 /**
  * The person's answers to the questions of a payout. An answer is undefined if svcpay does not know

@@ -139,12 +139,13 @@ export function problemOf(line: number, error: unknown): Problem {
   };
 }
 
-/** Reads a cell, and adds the name of the column to a refusal. */
+/** Reads a cell, and adds the name of the column to a refusal that names none. */
 export function inColumn<T>(column: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw error instanceof Failure ? new CellFailure(column, error) : error;
+    const isUnplaced = error instanceof Failure && !(error instanceof CellFailure);
+    throw isUnplaced ? new CellFailure(column, error) : error;
   }
 }
 

@@ -20,13 +20,14 @@ import {
   type BatchFlags,
   type BatchSource,
 } from './batch-check.js';
-import { batchResultView, runRows, type BatchResult } from './batch-flow.js';
 import type { Context } from '../context.js';
 import { back, type Back } from '../../terminal/ask/questions.js';
 import { defineCommand } from '../define.js';
 import { draining } from './batch-pay.js';
 import { file } from '../values.js';
 import { basename } from 'node:path';
+
+import { batchResultView, runRows, type BatchResult } from './batch-flow.js';
 
 export const batch = defineCommand({
   arguments: {

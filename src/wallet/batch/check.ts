@@ -327,18 +327,21 @@ async function problemsOfDay(
   return (await Promise.all(checked)).flatMap((problem) => problem ?? []);
 }
 
+/**
+ * The spendable balance of a wallet, null if the account has no such wallet, or undefined if the
+ * service does not report the balance.
+ */
+export type Available = (ccy: string) => Money | null | undefined;
+
 /** Describes each wallet whose balance does not cover the known amounts of the rows. */
-export function shortOf(
-  totals: readonly BatchTotal[],
-  available: (ccy: string) => Money | undefined,
-): string[] {
+export function shortOf(totals: readonly BatchTotal[], available: Available): string[] {
   const wallets = [...new Set(totals.map(({ from }) => from))];
   return wallets.flatMap((ccy) => {
     const have = available(ccy);
-    const value =
-      totals.find((total) => total.from === ccy && total.ccy === ccy)?.amount ?? new Big(0);
-    if (have === undefined) return [`You have no ${ccy} wallet.`];
-    if (have.value.gt(0) && have.value.gte(value)) return [];
+    if (have === null) return [`You have no ${ccy} wallet.`];
+    const own = totals.find((total) => total.from === ccy && total.ccy === ccy);
+    const value = own?.amount ?? new Big(0);
+    if (have === undefined || (have.value.gt(0) && have.value.gte(value))) return [];
     return [shortText(value.eq(0) ? 'money' : `${formatAmount({ ccy, value })} and fees`, have)];
   });
 }
@@ -436,20 +439,21 @@ function costsOf(rows: readonly Row[]): Cost[] {
 }
 
 /**
- * Throws Failure `limit` if a row exceeds a limit, or if the quoted total exceeds the balance of a
- * wallet.
+ * Returns Failure `limit` if the quoted total exceeds the balance of a wallet, or if a row exceeds
+ * a limit.
  */
-export function refuseUnpayable(
+export function unpayable(
   { costs, refused }: Pick<Priced, 'costs' | 'refused'>,
-  available: (ccy: string) => Money | undefined,
-): void {
+  available: Available,
+): Failure | undefined {
   const short = costs.flatMap(({ ccy, total }) => {
     const have = available(ccy);
-    if (have === undefined || have.value.gte(total)) return [];
+    if (!have || have.value.gte(total)) return [];
     return [shortText(`about ${formatAmount({ ccy, value: total })} including fees`, have)];
   });
-  if (short.length > 0) throw tooPoor(short);
-  for (const row of refused) if (row.failure?.kind === 'limit') throw refusedRow(row);
+  if (short.length > 0) return tooPoor(short);
+  const overLimit = refused.find(({ failure }) => failure?.kind === 'limit');
+  return overLimit && refusedRow(overLimit);
 }
 
 /** Converts the refusal of a row to the refusal of the batch. */

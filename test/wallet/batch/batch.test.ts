@@ -220,7 +220,7 @@ describe('funds of a batch', () => {
   ] as const)('shortOf %s', ([, totals, expected]) => {
     const have: Record<string, string> = { BTC: '1', USDT: '0' };
     const available = (ccy: string) =>
-      have[ccy] === undefined ? undefined : { ccy, value: new Big(have[ccy]) };
+      have[ccy] === undefined ? null : { ccy, value: new Big(have[ccy]) };
     expect(shortOf(totals, available)).toEqual(expected);
   });
 });

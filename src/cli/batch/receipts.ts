@@ -1,8 +1,8 @@
 // Writes a remittance advice for each payee of a batch: the receipts of all payments to the payee.
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
-import { totalsOf } from '../../wallet/batch/check.js';
-import { type Row, grouped, payeeKey, payeeName } from '../../wallet/batch/row.js';
+import { money } from '../../formats/amount.js';
+import { type Row, grouped, payeeKey, payeeName, sumsOf } from '../../wallet/batch/row.js';
 import type { Context } from '../context.js';
 import { defineCommand, list } from '../define.js';
 import { file, verbatim } from '../values.js';
@@ -29,19 +29,18 @@ export const batchReceipts = defineCommand({
   async run({ file, folder, ...flags }, context: Context) {
     const rows = await knownRows(file, flags, context);
     const paid = rows.filter(({ state }) => state === 'paid');
-    await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
-      throw notWritten(folder, cause);
-    });
+    await mkdir(folder, { recursive: true, mode: 0o700 }).catch(notWritten(folder));
     const payees = [...grouped(paid, (row) => payeeKey(row) ?? row.ref).values()];
-    const { live, out } = context;
-    const limit = pLimit(readsAtOnce);
+    const names = payees.map(([first]) => (first === undefined ? '' : payeeName(first)));
+    const files = fileNames(names);
     const written: Remittance[] = [];
-    const names = fileNames(payees.map(([first]) => first && payeeName(first)));
+    const { live, out } = context;
     await live.during(
       () => `Writing: ${written.length} of ${counted(payees.length, 'page')}`,
       () =>
-        limit.map(payees, async (own, i) => {
-          written.push(await writePage(own, join(folder, names[i] ?? ''), context));
+        pLimit(readsAtOnce).map(payees, async (own, i) => {
+          const path = join(folder, files[i] ?? '');
+          written.push(await writePage(names[i] ?? '', own, path, context));
         }),
     );
     const left = rows.length - paid.length;
@@ -52,21 +51,22 @@ export const batchReceipts = defineCommand({
 });
 
 /** Returns a distinct file name for each payee, even on file systems that ignore letter case. */
-function fileNames(payees: readonly (string | undefined)[]): string[] {
+function fileNames(payees: readonly string[]): string[] {
   const used = new Map<string, number>();
-  return payees.map((payee = '') => {
+  return payees.map((payee) => {
     const plain = payee
       .normalize('NFC')
       .replaceAll(/[^\p{L}\p{N}\p{M}]+/gu, '-')
       .slice(0, 60);
     const slug = plain.replaceAll(/^-|-$/g, '').toLowerCase() || 'payee';
-    const before = used.get(slug) ?? 0;
-    used.set(slug, before + 1);
-    return `${slug}${before === 0 ? '' : `.${before + 1}`}.html`;
+    const count = (used.get(slug) ?? 0) + 1;
+    used.set(slug, count);
+    return `${slug}${count === 1 ? '' : `.${count}`}.html`;
   });
 }
 
 async function writePage(
+  payee: string,
   rows: readonly Row[],
   path: string,
   context: Context,
@@ -74,28 +74,21 @@ async function writePage(
   const { client } = await context.account();
   const receipts = [];
   for (const { txnId = '' } of rows) {
-    const txn = await client.transaction(txnId);
-    receipts.push({
-      transaction: txn,
-      options: {
-        now: client.serviceNow(),
-        times: await stateTimes(txn.txnId, context),
-      },
-    });
+    const transaction = await client.transaction(txnId);
+    const times = await stateTimes(txnId, context);
+    receipts.push({ transaction, options: { now: client.serviceNow(), times } });
   }
-  const [first] = rows;
-  const payee = first === undefined ? '' : payeeName(first);
-  const amounts = totalsOf(rows).map(({ ccy, amount }) => ({ ccy, value: amount }));
-  await writeFile(path, remittancePage(payee, amounts, receipts), { mode: 0o600 }).catch(
-    (cause: unknown) => {
-      throw notWritten(path, cause);
-    },
-  );
+  const amounts = sumsOf(rows.map(({ ccy, amount }) => money(ccy, amount)));
+  const page = remittancePage(payee, amounts, receipts);
+  await writeFile(path, page, { mode: 0o600 }).catch(notWritten(path));
   return { payee, payments: rows.length, amounts, file: path };
 }
 
-const notWritten = (path: string, cause: unknown): Failure =>
-  new Failure('usage', `${path} cannot be written.`, {
-    hint: 'Choose another folder with --out.',
-    cause,
-  });
+const notWritten =
+  (path: string) =>
+  (cause: unknown): never => {
+    throw new Failure('usage', `${path} cannot be written.`, {
+      hint: 'Choose another folder with --folder.',
+      cause,
+    });
+  };

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import type { ListedTransaction } from '../../api/types.js';
 import { formatAmount } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
-import { counted } from '../../formats/text.js';
+import { counted, entryOf } from '../../formats/text.js';
 import { attemptNamed, mayHavePaid } from '../../store/journal/payment.js';
 import {
   batchStatusList,
@@ -13,16 +13,19 @@ import {
   type BatchLine,
 } from '../../terminal/cards/batch-view.js';
 import { commandFor, commandLine, type RunGlobals } from '../../terminal/next-step.js';
-import { inJournal } from '../../wallet/batch/check.js';
+import { inJournal, orProblem } from '../../wallet/batch/check.js';
 import {
+  grouped,
+  latestRun,
   readRunName,
   runsKept,
   withResult,
   rowOfPayment,
   unpaidOutcomes,
   type Row,
+  type RowState,
 } from '../../wallet/batch/row.js';
-import { isProblem, problemOf, readRows, type BatchRow } from '../../wallet/batch/rows.js';
+import { isProblem, readRows, type BatchRow } from '../../wallet/batch/rows.js';
 import { movedAmounts, createdSince } from '../../wallet/history/moved-amounts.js';
 import type { Context } from '../context.js';
 import { defineCommand, list } from '../define.js';
@@ -53,20 +56,27 @@ export const batchStatus = defineCommand({
   ],
   async run({ file, ...flags }, context: Context): Promise<Status> {
     const rows = await knownRows(file, flags, context);
-    const now = context.now();
     const seen = new Set<string>();
     const differing: BatchLine[] = [];
-    const lines = [...rows, ...(await leftOut(rows, context))].map((row) => {
-      const line = lineOf(row, now, nextOf(row, file, flags, context.globals));
-      const isTwice = seen.has(row.ref);
-      seen.add(row.ref);
-      const message = isTwice ? 'The file contains this row twice.' : contradiction(row);
+    const lineFor = (row: Row, message: string | undefined): BatchLine => {
+      const line = lineOf(row, context.now(), nextOf(row, file, flags, context.globals));
       const whole = message === undefined ? line : { ...line, message };
-      if (message !== undefined || !(line.outcome === 'paid' || line.outcome === 'in-flight'))
+      if (message !== undefined || !['paid', 'in-flight'].includes(line.outcome))
         differing.push(whole);
       return whole;
-    });
-    return { file, lines: lines.toSorted(byUrgency), differing };
+    };
+    const lines = rows.map((row) =>
+      lineFor(
+        row,
+        seen.size === seen.add(row.ref).size
+          ? 'The file contains this row twice.'
+          : contradiction(row),
+      ),
+    );
+    const missing = (await missingRows(rows, context)).map((row) =>
+      lineFor(row, 'The run paid this row, but the file does not contain it.'),
+    );
+    return { file, lines: [...lines, ...missing].toSorted(byUrgency), differing };
   },
   view: { ...list(batchStatusList, ({ lines }: Status) => lines), print: printStatus },
   failure: ({ differing }) => differs(differing),
@@ -91,62 +101,63 @@ async function printStatus(
   if (left.length > 0) await out.list(left, batchStatusList);
 }
 
-/** The words for the states of rows, the most urgent state first. */
+/** Sorts by the outcomes in the order of their words, the most urgent outcome first. */
 const urgency = Object.keys(outcomeWords);
-const rank = ({ outcome }: BatchLine): number => urgency.indexOf(outcome);
-const byUrgency = (a: BatchLine, b: BatchLine): number => rank(a) - rank(b) || a.line - b.line;
+const byUrgency = (a: BatchLine, b: BatchLine): number =>
+  urgency.indexOf(a.outcome) - urgency.indexOf(b.outcome) || a.line - b.line;
 
 /** The rows that the run of the file paid, and that the file lacks. */
-async function leftOut(rows: readonly Row[], context: Context): Promise<Row[]> {
+async function missingRows(rows: readonly Row[], context: Context): Promise<Row[]> {
   const { scope, journal } = await context.account();
-  const runs = rows.flatMap(({ payment }) => payment?.batch?.run ?? []).toSorted();
-  const last = runs.at(-1);
+  const last = latestRun(rows);
   const payments = last === undefined ? [] : await (await journal()).inRun(scope, last);
   const own = new Set(rows.map(({ ref }) => ref));
   return payments.flatMap((payment) => {
     const row = mayHavePaid(payment) && !own.has(payment.ref) ? rowOfPayment(payment) : undefined;
-    return row === undefined ? [] : { ...withResult(row, payment), isLeftOut: true };
+    return row === undefined ? [] : withResult(row, payment);
   });
 }
 
 /** How the file contradicts the journal and the service, as a sentence. */
-function contradiction({ cells, state, total, isLeftOut }: Row & LeftOut): string | undefined {
-  if (isLeftOut === true) return 'The run paid this row, but the file does not contain it.';
-  const { outcome, paid, paidccy } = cells;
-  if (unpaidOutcomes.has(outcome ?? '') && state === 'paid')
-    return `The file says ${outcome}, but it was paid.`;
-  if (outcome !== 'paid' || state !== 'paid' || paid === undefined || total === undefined)
-    return undefined;
-  if (paidccy === total.ccy && total.value.eq(paid)) return undefined;
-  return `The file says ${paid} ${paidccy ?? ''} was paid, but it was ${formatAmount(total)}.`;
-}
-
-interface LeftOut {
-  readonly isLeftOut?: boolean;
+function contradiction({ cells, state, total }: Row): string | undefined {
+  const { outcome = '', paid, paidccy } = cells;
+  if (state !== 'paid') return undefined;
+  if (unpaidOutcomes.has(outcome)) return `The file says ${outcome}, but it was paid.`;
+  if (outcome !== 'paid' || paid === undefined || total === undefined) return undefined;
+  return paidccy === total.ccy && total.value.eq(paid)
+    ? undefined
+    : `The file says ${paid} ${paidccy ?? ''} was paid, but it was ${formatAmount(total)}.`;
 }
 
 function differs(lines: readonly BatchLine[]): Failure | undefined {
   if (lines.length === 0) return undefined;
-  const states = [...new Set(lines.map(({ outcome }) => outcome))].map((state) => {
-    const count = lines.filter(({ outcome }) => outcome === state).length;
-    return `${count} ${state === 'paid' ? 'paid, but not as in the file' : outcomeWords[state]}`;
+  const states = [...grouped(lines, ({ outcome }) => outcome)].map(([state, alike]) => {
+    const words = { ...outcomeWords, paid: 'paid, but not as in the file' };
+    return `${alike.length} ${entryOf(words, state) ?? ''}`;
   });
   const message = `${counted(lines.length, 'row')} of the batch differ: ${states.join(', ')}.`;
   return new Failure('books-differ', message);
 }
 
-export type RowFlags = Pick<BatchFlags, 'name' | 'from' | 'ignoreColumns'>;
+type RowFlags = Pick<BatchFlags, 'name' | 'from' | 'ignoreColumns'>;
+
+/** What to do with a payment that is neither paid nor to be paid again. */
+const steps: Readonly<Partial<Record<RowState, 'watch' | 'resume' | 'resolve' | 'show'>>> = {
+  'in-flight': 'watch',
+  unknown: 'resume',
+  error: 'resolve',
+  returned: 'show',
+  underpaid: 'show',
+};
 
 /** Returns the next command for a row, or null if the row needs no command. */
 function nextOf(row: Row, file: string, flags: RowFlags, run: RunGlobals): string | null {
   const { state, txnId, ref } = row;
-  const id = txnId ?? ref;
   if (state === 'paid') return null;
-  if (state === 'in-flight') return commandFor({ do: 'watch', id }, run);
-  if (state === 'unknown') return commandFor({ do: 'resume', id }, run);
-  if (state === 'error') return commandFor({ do: 'resolve', id }, run);
-  if (state === 'returned' || state === 'underpaid') return commandFor({ do: 'show', id }, run);
-  return commandLine(batchCommand(file, { ...flags, retry: state === 'failed' }), run);
+  const step = steps[state];
+  return step === undefined
+    ? commandLine(batchCommand(file, { ...flags, retry: state === 'failed' }), run)
+    : commandFor({ do: step, id: txnId ?? ref }, run);
 }
 
 /**
@@ -157,26 +168,27 @@ export async function knownRows(named: string, flags: RowFlags, context: Context
   const rows = existsSync(named)
     ? await rowsOfFile(named, flags, context)
     : await rowsOfRun(named, context);
-  const listed = await listedOf(rows, context);
-  return rows.map((row) => {
-    const known = withResult(row, row.payment);
-    const txn = listed.get(known.txnId ?? row.ref);
-    if (txn === undefined) return known;
-    return { ...withResult(row, row.payment, txn), total: known.total ?? movedAmounts(txn)?.left };
+  const known = rows.map((row) => withResult(row, row.payment));
+  const listed = await listedOf(known, context);
+  return known.map((row) => {
+    const txn = listed.get(nameOf(row));
+    if (txn === undefined) return row;
+    return { ...withResult(row, row.payment, txn), total: row.total ?? movedAmounts(txn)?.left };
   });
 }
+
+/** The id of the row's transaction, otherwise the reference by which the service lists it. */
+const nameOf = ({ txnId, ref }: Row): string => txnId ?? ref;
 
 async function rowsOfFile(file: string, flags: RowFlags, context: Context): Promise<Row[]> {
   const plan = planner(flags, context);
   const read: Row[] = [];
   const bytes = await readGivenFile(file);
   for (const row of readRows(bytes, batchColumns(flags.ignoreColumns))) {
-    if (isProblem(row)) throw unreadable(file, row);
-    read.push(
-      await plan(row).catch((error: unknown) => {
-        throw unreadable(file, problemOf(row.line, error));
-      }),
-    );
+    const planned = isProblem(row) ? row : await orProblem(row.line, () => plan(row));
+    if (isProblem(planned))
+      throw new Failure('usage', `${file}, line ${planned.line}: ${planned.message}`);
+    read.push(planned);
   }
   const results = new Map<number, BatchRow['cells']>();
   for (const row of readRows(bytes, resultColumns))
@@ -184,11 +196,6 @@ async function rowsOfFile(file: string, flags: RowFlags, context: Context): Prom
   const { found } = await inJournal(read, { name: flags.name, alike: alikeIn(context) });
   return found.map(({ row }) => ({ ...row, cells: results.get(row.line) ?? row.cells }));
 }
-
-const unreadable = (
-  file: string,
-  { line, message }: { readonly line: number; readonly message: string },
-): Failure => new Failure('usage', `${file}, line ${line}: ${message}`);
 
 async function rowsOfRun(named: string, context: Context): Promise<Row[]> {
   const { scope, journal } = await context.account();
@@ -201,8 +208,7 @@ async function rowsOfRun(named: string, context: Context): Promise<Row[]> {
       hint: names.length === 0 ? undefined : `Latest runs: ${names.join(', ')}.`,
     });
   }
-  const payments = await opened.inRun(scope, found.run);
-  return payments.flatMap((payment) => rowOfPayment(payment) ?? []);
+  return (await opened.inRun(scope, found.run)).flatMap((payment) => rowOfPayment(payment) ?? []);
 }
 
 /**
@@ -213,7 +219,7 @@ async function listedOf(
   rows: readonly Row[],
   { account, live, out, now }: Context,
 ): Promise<ReadonlyMap<string, ListedTransaction>> {
-  const wanted = new Set(rows.map((row) => withResult(row, row.payment).txnId ?? row.ref));
+  const wanted = new Set(rows.map(nameOf));
   const times = rows.map(
     ({ payment, cells }) =>
       payment?.openedAt ?? (Date.parse(cells['at'] ?? '') || now() - recentMs),

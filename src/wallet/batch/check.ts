@@ -23,6 +23,7 @@ import { differentPayment } from '../payment/outcomes.js';
 import {
   readRunName,
   grouped,
+  latestRun,
   sumsOf,
   underName,
   type PlannedRow,
@@ -159,10 +160,7 @@ export async function checkBatch<R extends BatchRow>(
     count,
     rows,
     toPay,
-    run: rows
-      .flatMap(({ payment }) => payment?.batch?.run ?? [])
-      .toSorted()
-      .at(-1),
+    run: latestRun(rows),
     isRepeated,
     columns: [...columns],
     problems: problems.toSorted((a, b) => a.line - b.line),
@@ -288,7 +286,7 @@ const settledStates: ReadonlySet<PaymentStatus> = new Set([
 const paysSameInvoice = ({ once }: Instruction, payment: Payment): boolean =>
   once !== null && payment.idempotencyKey === once && mayHavePaid(payment);
 
-async function orProblem<T>(line: number, action: () => Promise<T>): Promise<T | Problem> {
+export async function orProblem<T>(line: number, action: () => Promise<T>): Promise<T | Problem> {
   try {
     return await action();
   } catch (error) {

@@ -340,6 +340,13 @@ export const readRunName = (
 
 const isoLength = '2026-10-22T09:12:03.123Z'.length;
 
+/** The latest run that has a payment of one of the rows. */
+export const latestRun = (rows: readonly Row[]): string | undefined =>
+  rows
+    .flatMap(({ payment }) => payment?.batch?.run ?? [])
+    .toSorted()
+    .at(-1);
+
 /** Lists earlier runs, newest first. */
 export async function pastRuns(
   journal: Pick<Journal, 'runs' | 'paidInRun'>,

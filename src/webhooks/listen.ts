@@ -20,7 +20,7 @@ interface ListenReports
   readonly onTrouble: (consumer: string, reason: string | undefined) => void;
   readonly onFailed: (consumer: string, event: StoredEvent, reason: string) => void;
   /** Reports the response of a target URL to a forwarded event. */
-  readonly onAnswer: (answer: Answer) => void;
+  readonly onAnswer: (answer: Answer) => Promise<void>;
   readonly onOutput: (chunk: Buffer) => void;
   readonly onLookUpFailed: (txnId: string, error: unknown) => void;
 }
@@ -37,7 +37,7 @@ interface ListenOptions
     Omit<ReceiverOptions, 'consumers' | `on${string}`>,
     Pick<DispatchOptions, 'worker' | 'random' | 'sleep'>,
     Pick<RetentionOptions, 'every'> {
-  /** The signal that is aborted when a person or the system stops svcpay. */
+  /** The signal that stops the listener, because a person or the system stops svcpay. */
   readonly signal: AbortSignal;
   readonly store: EventStore;
   readonly forwardTo: readonly URL[];
@@ -90,23 +90,29 @@ export async function startListener(options: ListenOptions) {
     options.lookUp === undefined
       ? tail.events()
       : enriched(tail.events(), options.lookUp, reports.onLookUpFailed);
+  const stopAll = async () => {
+    const dispatched = dispatchers.map((each) => each.stop());
+    await receiver.stop();
+    tail.close();
+    await Promise.all([retention.stop(), ...dispatched]);
+    for (const { close } of outlets) close?.();
+    return summaryOf(totalsOf(receiver, dispatchers, tally), store, tally);
+  };
+  let stopped: ReturnType<typeof stopAll> | undefined;
+  /**
+   * Stops the receiver, finishes the deliveries in flight, and resolves with the listener's totals.
+   */
+  const stop = (): ReturnType<typeof stopAll> => (stopped ??= stopAll());
+  // Ignores errors here, because they reach the caller of `stop`.
+  const begin = (): void => void stop().catch(() => undefined);
+  options.signal.addEventListener('abort', begin);
+  if (options.signal.aborted) begin();
   return {
     url: receiver.url,
     probes: receiver.probes,
     events,
     totals: () => totalsOf(receiver, dispatchers, tally),
-    /**
-     * Stops the receiver, finishes the deliveries in flight, and resolves with the listener's
-     * totals.
-     */
-    stop: async () => {
-      const dispatched = dispatchers.map((each) => each.stop());
-      await receiver.stop();
-      tail.close();
-      await Promise.all([retention.stop(), ...dispatched]);
-      for (const { close } of outlets) close?.();
-      return summaryOf(totalsOf(receiver, dispatchers, tally), store, tally);
-    },
+    stop,
   };
 }
 
@@ -122,8 +128,10 @@ function outletsOf(options: ListenOptions, { exits }: Tally): Outlet[] {
     const name = nameOf(target);
     return {
       consumer: names[index] ?? name,
-      deliver: forwardTo(forwarder, elapsed, (event, status, ms) =>
-        reports.onAnswer({ event, target: name, status, ms }),
+      deliver: forwardTo(
+        forwarder,
+        elapsed,
+        (event, status, ms) => void reports.onAnswer({ event, target: name, status, ms }),
       ),
       workers: forwardsAtOnce,
       close: forwarder.close,

@@ -73,7 +73,7 @@ async function outsideInvoice(home: string, { settings }: Context): Promise<stri
   const terms = { amount: '2500sat', description: 'Coffee House, order 118' };
   try {
     const target = { url: embeddedUrl, transport: service.transport };
-    return (await controlAt(target, 'POST', 'invoice', invoiceAnswer, terms)).invoice;
+    return (await controlAt(target, 'POST invoice', invoiceAnswer, terms)).invoice;
   } finally {
     await service.close();
   }

@@ -18,24 +18,33 @@ export interface SandboxTarget {
 /** The parts of the context through which a command controls the sandbox. */
 export type SandboxDeps = Deps<'settings' | 'embedded' | 'transport'>;
 
-/** Sends a request to the sandbox. Throws Failure `refused` if the sandbox refuses the request. */
-export async function controlSandbox<T>(
+/**
+ * Sends a request such as `GET clock` to the sandbox. Throws Failure `refused` if the sandbox refuses
+ * the request.
+ */
+export const controlSandbox = async <T>(
   deps: SandboxDeps,
-  method: string,
-  path: string,
+  request: string,
   schema: v.GenericSchema<unknown, T>,
   body?: object,
-): Promise<T> {
-  return controlAt(await findTarget(deps), method, path, schema, body);
-}
+): Promise<T> => controlAt(await findTarget(deps), request, schema, body);
+
+/** Requests a list of the sandbox. */
+export const listSandbox = async <T>(
+  deps: SandboxDeps,
+  request: string,
+  item: v.GenericSchema<unknown, T>,
+  body?: object,
+): Promise<T[]> =>
+  (await controlSandbox(deps, request, v.object({ data: v.array(item) }), body)).data;
 
 export async function controlAt<T>(
   { url, transport }: SandboxTarget,
-  method: string,
-  path: string,
+  request: string,
   schema: v.GenericSchema<unknown, T>,
   body?: object,
 ): Promise<T> {
+  const [method = '', path = ''] = request.split(' ');
   const answer = await transport({
     method,
     url: `${url}/_sandbox/${path}`,
@@ -57,15 +66,10 @@ export async function controlAt<T>(
  */
 async function findTarget({ settings, embedded, transport }: SandboxDeps): Promise<SandboxTarget> {
   const { baseUrl } = settings;
-  if (meansEmbedded(settings) || baseUrl === undefined) {
+  if (settings.embedded || baseUrl === undefined || isRealService(settings))
     return { url: embeddedUrl, transport: (await embedded()).transport };
-  }
   return { url: parseBaseUrl(baseUrl), transport: await transport() };
 }
-
-/** Whether the command applies to the embedded sandbox, because no sandbox server is configured. */
-const meansEmbedded = ({ embedded, baseUrl }: Settings): boolean =>
-  embedded || baseUrl === undefined || isRealService({ baseUrl });
 
 /**
  * Whether the base URL belongs to a real service. svcpay accepts a base URL with http only for a
@@ -73,6 +77,10 @@ const meansEmbedded = ({ embedded, baseUrl }: Settings): boolean =>
  */
 export const isRealService = ({ baseUrl }: Pick<Settings, 'baseUrl'>): boolean =>
   baseUrl !== undefined && parseBaseUrl(baseUrl).startsWith('https:');
+
+/** Whether the base URL belongs to a sandbox, with which svcpay may change the webhook. */
+export const isSandbox = (settings: Pick<Settings, 'baseUrl'>): boolean =>
+  settings.baseUrl !== undefined && !isRealService(settings);
 
 /**
  * Returns the chosen account of the sandbox, or undefined if the chosen account belongs to a real

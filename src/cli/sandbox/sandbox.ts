@@ -7,7 +7,6 @@ import {
   deliveryAnswer,
   deliveryStatuses,
   invoiceAnswer,
-  listOf,
   paidAnswer,
   requestAnswer,
   statusAnswer,
@@ -38,7 +37,14 @@ import {
 import { defineCommand, done, list, record } from '../define.js';
 import { resolveId } from '../tx/resolve-id.js';
 import { amount, choice, duration, text, transaction, whole, literal } from '../values.js';
-import { accountOf, controlSandbox, forgetBooks, queryOf, type SandboxDeps } from './control.js';
+import {
+  accountOf,
+  controlSandbox,
+  forgetBooks,
+  listSandbox,
+  queryOf,
+  type SandboxDeps,
+} from './control.js';
 import { faultFields as fieldNames, faultKinds } from '../../sandbox/faults.js';
 
 export const sandboxFund = defineCommand({
@@ -47,7 +53,7 @@ export const sandboxFund = defineCommand({
   changes: true,
   run({ amount: added }, deps: SandboxDeps) {
     const body = { ccy: added.ccy, amount: fixed(added.value), accountId: accountOf(deps) };
-    return controlSandbox(deps, 'POST', 'fund', walletAnswer, body);
+    return controlSandbox(deps, 'POST fund', walletAnswer, body);
   },
   view: record(fundedView),
   adapt: (wallet, { amount: added }) => ({
@@ -67,7 +73,7 @@ export const sandboxInvoice = defineCommand({
   changes: true,
   async run({ amount, description, expires: expiry }, deps: SandboxDeps) {
     const body = { amount: fixed(parseAmount(amount, 'BTC').value), description, expiry };
-    return controlSandbox(deps, 'POST', 'invoice', invoiceAnswer, body);
+    return controlSandbox(deps, 'POST invoice', invoiceAnswer, body);
   },
   view: record(invoiceView),
 });
@@ -77,8 +83,8 @@ export const sandboxMine = defineCommand({
   arguments: { blocks: whole(1, 1000).otherwise(1).describe('number of blocks (default 1)') },
   examples: [['svcpay sandbox mine 6', 'mines enough blocks to confirm any on-chain payment']],
   changes: true,
-  run: async ({ blocks }, deps: SandboxDeps) =>
-    (await controlSandbox(deps, 'POST', 'mine', listOf(transferAnswer), { n: blocks })).data,
+  run: ({ blocks }, deps: SandboxDeps) =>
+    listSandbox(deps, 'POST mine', transferAnswer, { n: blocks }),
   view: list(minedList),
 });
 
@@ -97,7 +103,7 @@ export const sandboxPay = defineCommand({
   async run({ target, amount: sent }, context) {
     const amount = sent && `${fixed(sent.value)}${sent.ccy.toLowerCase()}`;
     const pay = (what: string): Promise<Paid> =>
-      controlSandbox(context, 'POST', 'pay', paidAnswer, { target: what, amount });
+      controlSandbox(context, 'POST pay', paidAnswer, { target: what, amount });
     return pay(target).catch(async (error: unknown) => {
       const txnId = await resolveId(target, context).catch(() => undefined);
       if (txnId === undefined || txnId === target) throw error;
@@ -112,7 +118,7 @@ export const sandboxStatus = defineCommand({
     ['svcpay sandbox status', 'shows the embedded sandbox'],
     ['svcpay sandbox status --json --fields clock.now', 'prints the sandbox time, for a script'],
   ],
-  run: (_inputs, deps: SandboxDeps) => controlSandbox(deps, 'GET', 'status', statusAnswer),
+  run: (_inputs, deps: SandboxDeps) => controlSandbox(deps, 'GET status', statusAnswer),
   view: record(sandboxStatusView),
 });
 
@@ -138,8 +144,8 @@ export const sandboxReset = defineCommand({
     if (months !== undefined && seed !== 'history')
       throw new Failure('usage', '--months works only with --seed history.');
     await context.ask.agree('Delete all transactions of the sandbox?', 'The sandbox is unchanged');
-    if (seed === undefined) await controlSandbox(context, 'POST', 'reset', v.unknown());
-    else await controlSandbox(context, 'POST', 'seed', v.unknown(), { seed, months });
+    const request = seed === undefined ? 'POST reset' : 'POST seed';
+    await controlSandbox(context, request, v.unknown(), { seed, months });
     await forgetBooks(context);
     context.out.say('The sandbox was reset.');
     return { reset: true };
@@ -161,8 +167,7 @@ export const sandboxLog = defineCommand({
     ['svcpay sandbox log --method PUT', 'shows the confirmations'],
     ['svcpay sandbox log -o jsonl --limit 1000', 'includes the bodies of requests and responses'],
   ],
-  run: async (filter, deps: SandboxDeps) =>
-    (await controlSandbox(deps, 'GET', `log${queryOf(filter)}`, listOf(requestAnswer))).data,
+  run: (filter, deps: SandboxDeps) => listSandbox(deps, `GET log${queryOf(filter)}`, requestAnswer),
   view: list(requestList),
 });
 
@@ -180,24 +185,17 @@ export const sandboxDeliveries = defineCommand({
     ['svcpay sandbox deliveries --replay 7', 'delivers event 7 again'],
   ],
   async run({ txn, state: status, limit, replay }, context) {
-    if (replay !== undefined) {
-      const again = await controlSandbox(
-        context,
-        'POST',
-        `deliveries/${replay}/replay`,
-        deliveryAnswer,
-      );
-      return [again];
-    }
+    if (replay !== undefined)
+      return [await controlSandbox(context, `POST deliveries/${replay}/replay`, deliveryAnswer)];
     const txnId = txn === undefined ? undefined : await resolveId(txn, context);
-    const path = `deliveries${queryOf({ txnId, status, limit })}`;
-    return (await controlSandbox(context, 'GET', path, listOf(deliveryAnswer))).data;
+    const query = queryOf({ txnId, status, limit });
+    return listSandbox(context, `GET deliveries${query}`, deliveryAnswer);
   },
   view: list(deliveryList),
 });
 
 const changeClock = (deps: SandboxDeps, how: string, body?: object): Promise<ClockState> =>
-  controlSandbox(deps, 'POST', `clock/${how}`, clockAnswer, body);
+  controlSandbox(deps, `POST clock/${how}`, clockAnswer, body);
 
 const view = record(clockView);
 
@@ -208,7 +206,7 @@ export const sandboxClockShow = defineCommand({
       'shows the time of the sandbox, which decides when quotes and invoices expire',
     ],
   ],
-  run: (_inputs, deps: SandboxDeps) => controlSandbox(deps, 'GET', 'clock', clockAnswer),
+  run: (_inputs, deps: SandboxDeps) => controlSandbox(deps, 'GET clock', clockAnswer),
   view,
 });
 
@@ -301,14 +299,13 @@ export const sandboxFaultAdd = defineCommand({
   ],
   changes: true,
   run: ({ kind, given }, deps: SandboxDeps) =>
-    controlSandbox(deps, 'POST', 'faults', faultAnswer, { kind, ...Object.fromEntries(given) }),
+    controlSandbox(deps, 'POST faults', faultAnswer, { kind, ...Object.fromEntries(given) }),
   view: record(faultView),
 });
 
 export const sandboxFaultList = defineCommand({
   examples: [['svcpay sandbox fault list', 'lists faults and how often each was applied']],
-  run: async (_inputs, deps: SandboxDeps) =>
-    (await controlSandbox(deps, 'GET', 'faults', listOf(faultAnswer))).data,
+  run: (_inputs, deps: SandboxDeps) => listSandbox(deps, 'GET faults', faultAnswer),
   view: list(faultList),
 });
 
@@ -316,10 +313,8 @@ export const sandboxFaultClear = defineCommand({
   arguments: { id: whole(1, 999_999_999, 'ID').optional().describe('one fault (default: all)') },
   examples: [['svcpay sandbox fault clear', 'removes all faults']],
   changes: true,
-  async run({ id }, deps: SandboxDeps) {
-    const path = id === undefined ? 'faults' : `faults/${id}`;
-    return (await controlSandbox(deps, 'DELETE', path, listOf(faultAnswer))).data;
-  },
+  run: ({ id }, deps: SandboxDeps) =>
+    listSandbox(deps, `DELETE faults${id === undefined ? '' : `/${id}`}`, faultAnswer),
   view: list(faultList),
 });
 
@@ -338,7 +333,7 @@ export const sandboxSnapshotSave = defineCommand({
   ],
   changes: true,
   run: ({ name }, deps: SandboxDeps) =>
-    controlSandbox(deps, 'POST', 'snapshots', snapshotAnswer, { name }),
+    controlSandbox(deps, 'POST snapshots', snapshotAnswer, { name }),
   view: record(snapshotView('Saved as')),
 });
 
@@ -348,8 +343,8 @@ export const sandboxSnapshotLoad = defineCommand({
   examples: [['svcpay sandbox snapshot load funded', 'deletes everything since the snapshot']],
   changes: true,
   async run({ name }, context) {
-    const path = `snapshots/${encodeURIComponent(name)}/load`;
-    const loaded = await controlSandbox(context, 'POST', path, snapshotAnswer);
+    const request = `POST snapshots/${encodeURIComponent(name)}/load`;
+    const loaded = await controlSandbox(context, request, snapshotAnswer);
     await forgetBooks(context);
     return loaded;
   },
@@ -358,8 +353,7 @@ export const sandboxSnapshotLoad = defineCommand({
 
 export const sandboxSnapshotList = defineCommand({
   examples: [['svcpay sandbox snapshot list', 'lists names and times']],
-  run: async (_inputs, deps: SandboxDeps) =>
-    (await controlSandbox(deps, 'GET', 'snapshots', listOf(snapshotAnswer))).data,
+  run: (_inputs, deps: SandboxDeps) => listSandbox(deps, 'GET snapshots', snapshotAnswer),
   view: list(snapshotList),
 });
 
@@ -367,9 +361,7 @@ export const sandboxSnapshotRemove = defineCommand({
   arguments: { name: kept },
   examples: [['svcpay sandbox snapshot remove funded', 'deletes the snapshot']],
   changes: true,
-  async run({ name }, deps: SandboxDeps) {
-    const path = `snapshots/${encodeURIComponent(name)}`;
-    return (await controlSandbox(deps, 'DELETE', path, listOf(snapshotAnswer))).data;
-  },
+  run: ({ name }, deps: SandboxDeps) =>
+    listSandbox(deps, `DELETE snapshots/${encodeURIComponent(name)}`, snapshotAnswer),
   view: list(snapshotList),
 });

@@ -6,21 +6,15 @@ import { Failure, ifAvailable } from '../../formats/failure.js';
 import { messageOf, counted } from '../../formats/text.js';
 import { openFolder, receiverFile } from '../../store/files/home.js';
 import { checkHeader } from '../../store/profile/settings.js';
-import type { EventStore, StoredEvent } from '../../store/events/event-store.js';
-import { fieldColumns } from '../../terminal/rows/view.js';
+import type { StoredEvent } from '../../store/events/event-store.js';
+import { fieldColumns, type RecordView } from '../../terminal/rows/view.js';
 import {
   eventStream,
   totalLines,
   type EventRow,
   eventFields,
 } from '../../terminal/views/webhook-view.js';
-import {
-  missedSince,
-  type EnrichedEvent,
-  startListener,
-  type Answer,
-  type Listener,
-} from '../../webhooks/listen.js';
+import { missedSince, startListener, type Answer, type Listener } from '../../webhooks/listen.js';
 import { nameOf, parseTarget } from '../../webhooks/targets.js';
 import type { Metrics } from '../../webhooks/metrics.js';
 import { startPages, type Pages } from '../../webhooks/receive.js';
@@ -38,7 +32,7 @@ import {
   secretToListenWith,
   registerAdvice,
 } from './receiving.js';
-import { isRealService, controlSandbox } from '../sandbox/control.js';
+import { controlSandbox, isRealService, isSandbox } from '../sandbox/control.js';
 import { consumerName } from './consumers.js';
 import { file, flag, text, whole, word, type ValuesOf } from '../values.js';
 import * as v from 'valibot';
@@ -92,8 +86,16 @@ const options = {
 
 type Flags = ValuesOf<typeof options>;
 
+/** The webhook secret, or the events as they arrive. */
+type Listened = { readonly secret: string } | AsyncIterable<EventRow>;
+
+const secretView: RecordView<{ readonly secret: string }> = {
+  screen: (_canvas, { secret }) => [secret],
+  columns: fieldColumns(['secret']),
+  quiet: ({ secret }) => secret,
+};
+
 export const webhookListen = defineCommand({
-  fields: eventFields,
   options,
   examples: [
     [
@@ -109,21 +111,17 @@ export const webhookListen = defineCommand({
       'runs a command for each event, with the current state of the transaction',
     ],
   ],
-  async run(flags, context) {
+  changes: true,
+  async run(flags, context): Promise<Listened> {
     checkNames(flags);
-    const secret = await (flags.printSecret ? findWebhookSecret : secretToListenWith)(
-      flags.secretStdin,
-      context,
-    );
-    if (flags.printSecret) {
-      const result = { secret };
-      return context.out.record(result, {
-        screen: () => [secret],
-        columns: fieldColumns(['secret']),
-        quiet: (row) => row.secret,
-      });
-    }
-    await listen(secret, await context.events(), flags, context);
+    if (flags.printSecret) return { secret: await findWebhookSecret(flags.secretStdin, context) };
+    return listen(await secretToListenWith(flags.secretStdin, context), flags, context);
+  },
+  view: {
+    fields: eventFields,
+    dataOf: (listened) => listened,
+    print: (listened, _parts, { out }) =>
+      'secret' in listened ? out.record(listened, secretView) : out.stream(listened, eventStream),
   },
 });
 
@@ -143,15 +141,12 @@ function checkNames({ consumer: names, forwardTo, exec }: Flags): void {
     throw new Failure('usage', 'Two targets cannot have the same --consumer.');
 }
 
-async function listen(
-  secret: string,
-  store: EventStore,
-  flags: Flags,
-  context: Context,
-): Promise<void> {
-  const { out, signal } = context;
+/** Yields the received events until a person or the system stops svcpay. */
+async function* listen(secret: string, flags: Flags, context: Context): AsyncGenerator<EventRow> {
+  const { out } = context;
+  const store = await context.events();
   const describe = await describer(flags, context);
-  const reports = listenReports(context, answerPrinter(describe, out));
+  const reports = listenReports(describe, context);
   const client = flags.enrich ? (await context.account()).client : undefined;
   // The embedded sandbox delivers events, and its clock runs, only while a process has it open.
   if (context.settings.embedded) await context.embedded();
@@ -173,86 +168,59 @@ async function listen(
   }).catch((error: unknown) => {
     throw portFailure(error, flags.host, flags.port, 'webhook listen --port');
   });
-  let stopping: ReturnType<Listener['stop']> | undefined;
-  const stop = (): ReturnType<Listener['stop']> => (stopping ??= listener.stop());
-  // The abort handler ignores errors of `stop`, because the `finally` block reports these errors.
-  const begin = (): void => void stop().catch(() => undefined);
-  signal.addEventListener('abort', begin);
-  if (signal.aborted) begin();
   let registration: Registration | undefined;
   try {
     registration = await register(listener.url, secret, context);
     const metricsUrl = metrics && (await serveMetrics(metrics, listener, flags, context));
-    const removeReadyFile = await greet(
-      { url: listener.url, metricsUrl },
-      registration,
-      flags,
-      context,
-    );
-    context.onClose(removeReadyFile);
-    if (lookUp !== undefined) {
+    await greet({ url: listener.url, metricsUrl }, registration, flags, context);
+    if (lookUp !== undefined)
       for (const { txnId, txnState, transaction } of await missedSince(
         store,
         context.now(),
         lookUp,
         reports.onLookUpFailed,
-      ).catch(reports.onUnsearched)) {
+      ).catch(reports.onUnsearched))
         out.say(
           `Missed while no receiver ran: ${txnId} was ${txnState} and is ` +
             `${transaction.txnState} now.`,
         );
-      }
-    }
-    // For a person, svcpay prints a forwarded event only together with the target's answer.
-    const isAnswered = out.forPeople && flags.forwardTo.length > 0;
     const keepRate = settlementReader(context);
-    await out.stream(rows(listener.events, isAnswered, describe, keepRate), eventStream);
+    for await (const { event, payload, transaction } of listener.events) {
+      if (transaction === undefined) keepRate(event);
+      // For a person, svcpay prints a forwarded event only together with the target's answer. It
+      // forwards no duplicate, so it prints a duplicate without an answer.
+      if (out.forPeople && flags.forwardTo.length > 0 && event.duplicateOf === null) continue;
+      yield withTransaction(eventRow(event, payload), transaction ?? (await describe(event)));
+    }
   } finally {
     await registration
       ?.remove()
       .catch((error: unknown) => out.warn(`The webhook is still registered: ${messageOf(error)}`));
     reports.close();
-    for (const line of totalLines(await stop())) out.say(line);
+    for (const line of totalLines(await listener.stop())) out.say(line);
   }
 }
 
 /** Starts the metrics server, and resolves with its address. */
 async function serveMetrics(
   metrics: Metrics,
-  listener: Listener,
-  flags: Flags,
-  context: Context,
+  { totals, probes }: Listener,
+  { host, metrics: port = 0 }: Flags,
+  { events, journal, onClose }: Context,
 ): Promise<string> {
-  const store = await context.events();
+  const { backlog } = await events();
   const sources = {
-    totals: listener.totals,
-    backlog: store.backlog,
-    unfinished: async () => (await context.journal()).unfinished(),
-    mayPay: async () => (await context.journal()).mayPay(),
+    totals,
+    backlog,
+    unfinished: async () => (await journal()).unfinished(),
+    mayPay: async () => (await journal()).mayPay(),
   };
-  const place = { host: flags.host, port: flags.metrics ?? 0 };
-  const pages: Pages = async (path) =>
-    path === '/metrics' ? metrics.page(sources) : listener.probes(path);
-  const { url, stop } = await startPages(place, pages).catch((error: unknown) => {
-    throw portFailure(error, place.host, place.port, 'webhook listen --metrics');
+  const pages: Pages = async (path) => (path === '/metrics' ? metrics.page(sources) : probes(path));
+  const { url, stop } = await startPages({ host, port }, pages).catch((error: unknown) => {
+    throw portFailure(error, host, port, 'webhook listen --metrics');
   });
-  context.onClose(stop);
+  onClose(stop);
   return `${url}/metrics`;
-}
-
-async function* rows(
-  events: AsyncIterable<EnrichedEvent>,
-  isAnswered: boolean,
-  describe: Describe,
-  onSettled: (event: StoredEvent) => void,
-): AsyncGenerator<EventRow> {
-  for await (const { event, payload, transaction } of events) {
-    if (transaction === undefined) onSettled(event);
-    // With a target, svcpay prints an event together with the target's answer. svcpay forwards no
-    // duplicate, so it prints a duplicate without an answer.
-    if (isAnswered && event.duplicateOf === null) continue;
-    yield withTransaction(eventRow(event, payload), transaction ?? (await describe(event)));
-  }
 }
 
 const mostSettlements = 1_000;
@@ -290,10 +258,8 @@ type Describe = (event: StoredEvent) => Promise<Transaction | undefined>;
  * takes time.
  */
 async function describer({ enrich }: Flags, context: Context): Promise<Describe> {
-  const { settings, out } = context;
-  const isSandbox = settings.baseUrl !== undefined && !isRealService(settings);
-  if (!out.forPeople || (!isSandbox && !enrich)) return () => Promise.resolve(undefined);
-  const account = await ifAvailable(context.account());
+  const reads = enrich || isSandbox(context.settings);
+  const account = context.out.forPeople && reads ? await ifAvailable(context.account()) : undefined;
   return async ({ txnId, duplicateOf }) =>
     txnId === null || duplicateOf !== null
       ? undefined
@@ -301,53 +267,22 @@ async function describer({ enrich }: Flags, context: Context): Promise<Describe>
         account?.client.transaction(txnId).catch(() => undefined);
 }
 
-/**
- * Draws a target's answer to an event only if its status differs from the previous answer, because
- * svcpay retries a refused event many times.
- */
-function answerPrinter(describe: Describe, out: Context['out']): (answer: Answer) => void {
-  const last = new Map<string, number>();
-  const print = async ({ event, target, status, ms }: Answer): Promise<void> => {
-    const row = withTransaction(eventRow(event), await describe(event));
-    const answered = { ...row, status, answeredBy: { target, ms } };
-    out.screen((canvas) => eventStream.lines(answered, canvas));
-  };
-  return ({ event, target, status, ms }) => {
-    const key = `${event.id} ${target}`;
-    if (!out.forPeople || last.get(key) === status) return;
-    if (status >= 200 && status < 300) last.delete(key);
-    else last.set(key, status);
-    void print({ event, target, status, ms });
-  };
-}
-
+/** Says where svcpay listens, and writes the files with the address of the listener. */
 async function greet(
   urls: Pick<Ready, 'url' | 'metricsUrl'>,
   registration: Registration | undefined,
   { readyFile, forwardTo }: Flags,
-  { home, out, pid }: Context,
-): Promise<() => Promise<void>> {
-  const ready = { ...urls, pid };
+  { home, out, pid, onClose }: Context,
+): Promise<void> {
   // `webhook replay` finds `webhook listen` by the receiver file. Without a receiver file, `webhook
   // replay` uses the default port.
   openFolder(home.data);
-  const forget = await announceReady(receiverFile(home), ready);
-  const removeReady =
-    readyFile === undefined
-      ? undefined
-      : await announceReady(readyFile, ready).catch(async (error: unknown) => {
-          await forget();
-          throw error;
-        });
-  const remove = async (): Promise<void> => void (await Promise.all([forget(), removeReady?.()]));
-  out.say(
-    registration === undefined
-      ? `Listening on ${urls.url}. Press Ctrl-C to stop.`
-      : `Listening on ${urls.url} · ${registration.text}. Press Ctrl-C to stop.`,
-  );
+  for (const file of [receiverFile(home), ...(readyFile === undefined ? [] : [readyFile])])
+    onClose(await announceReady(file, { ...urls, pid }));
+  const place = registration === undefined ? '' : ` · ${registration.text}`;
+  out.say(`Listening on ${urls.url}${place}. Press Ctrl-C to stop.`);
   if (urls.metricsUrl !== undefined) out.say(`Metrics on ${urls.metricsUrl}`);
   for (const target of forwardTo) out.say(`Forwarding to ${nameOf(target)}`);
-  return remove;
 }
 
 interface Ready {
@@ -385,8 +320,8 @@ interface Registration {
 
 /**
  * Registers the webhook, or reports the reason of a failed registration and returns undefined.
- * `webhook listen` continues without a registration, because a different program may deliver
- * events.
+ * svcpay asks before a registration with a real service, but not with a sandbox. `webhook listen`
+ * continues without a registration, because a different program may deliver events.
  */
 async function register(
   listening: string,
@@ -400,9 +335,8 @@ async function register(
   try {
     const { client } = await context.account();
     const [before] = await client.webhooks();
-    return isReal
-      ? await registerReal(listening, secret, before, client, context)
-      : await registerSandbox(listening, secret, before, client, context);
+    const how = isReal ? registerReal : registerSandbox;
+    return await how(listening, secret, before, client, context);
   } catch (error) {
     if (!(error instanceof Failure) || error.kind === 'interrupted') throw error;
     out.warn(`The webhook was not registered: ${error.message}`);
@@ -419,29 +353,28 @@ async function registerSandbox(
 ): Promise<Registration | undefined> {
   const { settings } = context;
   const place = settings.embedded ? 'the embedded sandbox' : `the sandbox at ${client.baseUrl}`;
-  if (before !== undefined && isAt(before.callback, listening)) {
-    await client.updateWebhook(before.id, { secret });
-    return { text: `registered with ${place}`, remove: () => Promise.resolve() };
+  if (before !== undefined) {
+    const { callback, id } = before;
+    if (URL.canParse(callback) && new URL(callback).origin === new URL(listening).origin) {
+      await client.updateWebhook(id, { secret });
+      return { text: `registered with ${place}`, remove: () => Promise.resolve() };
+    }
+    if (!(await replaces(callback, listening, place, context))) return undefined;
+    await client.removeWebhook(id);
   }
-  if (before !== undefined && !(await replaces(before, listening, place, context)))
-    return undefined;
-  if (before !== undefined) await client.removeWebhook(before.id);
   if (!settings.embedded)
-    await controlSandbox(context, 'PUT', 'webhook-options', v.object({}), {
+    await controlSandbox(context, 'PUT webhook-options', v.object({}), {
       allowHttpLoopback: true,
     });
   return registered({ callback: listening, secret }, `registered with ${place}`, client);
 }
-
-const isAt = (callback: string, listening: string): boolean =>
-  URL.canParse(callback) && new URL(callback).origin === new URL(listening).origin;
 
 /**
  * Asks whether to replace an existing webhook, which belongs to a different receiver or to an
  * earlier run that was killed.
  */
 async function replaces(
-  { callback }: Webhook,
+  callback: string,
   listening: string,
   place: string,
   { ask, out, globals }: Context,
@@ -472,7 +405,6 @@ async function registerReal(
   const notHere = (why: string): undefined => {
     out.say(why);
     out.say(registerAdvice(globals));
-    return undefined;
   };
   if (before !== undefined)
     return notHere(`Events of ${client.baseUrl} go to ${before.callback}, not here.`);
@@ -493,36 +425,31 @@ async function registered(
   const { id } = await client.createWebhook(wanted);
   return {
     text: `${text} until this command ends`,
-    remove: () => client.afterwards().removeWebhook(id).catch(unlessGone),
+    remove: () =>
+      client
+        .afterwards()
+        .removeWebhook(id)
+        .catch((error: unknown) => {
+          // A different command has replaced or removed the webhook.
+          if (!(error instanceof Failure) || error.kind !== 'not-found') throw error;
+        }),
   };
-}
-
-/** Ignores an error that means that a different command has replaced or removed the webhook. */
-function unlessGone(error: unknown): void {
-  if (!(error instanceof Failure) || error.kind !== 'not-found') throw error;
 }
 
 const quietMs = 5_000;
 
-/**
- * Creates the reports of `webhook listen`.
- * @param onAnswer draws the target's answer to a forwarded event
- */
-function listenReports(context: Context, onAnswer: (answer: Answer) => void) {
+/** Prints the reports of `webhook listen` on stderr, and combines frequent reports. */
+function listenReports(describe: Describe, context: Context) {
   const { out, terminal } = context;
-  const wrongSignature = calmly(context, (count) =>
-    out.warn(
-      count === 1
-        ? 'svcpay refused a delivery with a wrong signature.'
-        : `svcpay refused ${count} more deliveries with a wrong signature.`,
-    ),
+  const wrongSignature = calmly(
+    context,
+    'svcpay refused a delivery with a wrong signature.',
+    (count) => `svcpay refused ${count} more deliveries with a wrong signature.`,
   );
-  const lookUpFailed = calmly(context, (count) =>
-    out.warn(
-      count === 1
-        ? 'svcpay could not read a transaction from the service.'
-        : `svcpay could not read ${count} more transactions from the service.`,
-    ),
+  const lookUpFailed = calmly(
+    context,
+    'svcpay could not read a transaction from the service.',
+    (count) => `svcpay could not read ${count} more transactions from the service.`,
   );
   return {
     onWrongSignature: wrongSignature.note,
@@ -551,7 +478,7 @@ function listenReports(context: Context, onAnswer: (answer: Answer) => void) {
         : out.warn(`${consumer}: ${reason}. svcpay keeps the events and tries again.`),
     onFailed: (consumer: string, { id, txnId }: StoredEvent, reason: string): void =>
       out.warn(`${consumer} failed for event #${id}: ${reason}.`, txnId === null ? {} : { txnId }),
-    onAnswer,
+    onAnswer: answerPrinter(describe, out),
     onOutput: (chunk: Buffer): void => void terminal.stderr.write(chunk),
     close(): void {
       wrongSignature.close();
@@ -561,14 +488,31 @@ function listenReports(context: Context, onAnswer: (answer: Answer) => void) {
 }
 
 /**
- * Creates a report of a frequent event, which reports the first occurrence at once, and the number
+ * Draws a target's answer to an event only if its status differs from the previous answer, because
+ * svcpay retries a refused event many times.
+ */
+function answerPrinter(describe: Describe, out: Context['out']) {
+  const last = new Map<string, number>();
+  return async ({ event, target, status, ms }: Answer): Promise<void> => {
+    const key = `${event.id} ${target}`;
+    if (!out.forPeople || last.get(key) === status) return;
+    if (status >= 200 && status < 300) last.delete(key);
+    else last.set(key, status);
+    const row = withTransaction(eventRow(event), await describe(event));
+    const answered = { ...row, status, answeredBy: { target, ms } };
+    out.screen((canvas) => eventStream.lines(answered, canvas));
+  };
+}
+
+/**
+ * Creates a warning of a frequent event, which reports the first occurrence at once, and the number
  * of later occurrences every few seconds.
  */
-function calmly({ every }: Context, say: (count: number) => void) {
+function calmly({ every, out }: Context, first: string, more: (count: number) => string) {
   let count = 0;
   let stop: (() => void) | undefined;
   const flush = (): void => {
-    if (count > 0) say(Math.max(count, 2));
+    if (count > 0) out.warn(more(Math.max(count, 2)));
     else {
       stop?.();
       stop = undefined;
@@ -577,10 +521,9 @@ function calmly({ every }: Context, say: (count: number) => void) {
   };
   return {
     note(): void {
-      if (stop === undefined) {
-        say(1);
-        stop = every(quietMs, flush);
-      } else count += 1;
+      if (stop !== undefined) return void (count += 1);
+      out.warn(first);
+      stop = every(quietMs, flush);
     },
     close(): void {
       if (count > 0) flush();

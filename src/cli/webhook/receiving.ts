@@ -8,7 +8,7 @@ import type { EventRow } from '../../terminal/views/webhook-view.js';
 import { Failure } from '../../formats/failure.js';
 import { commandLine, type RunGlobals } from '../../terminal/next-step.js';
 import type { Context } from '../context.js';
-import { isRealService } from '../sandbox/control.js';
+import { isSandbox } from '../sandbox/control.js';
 import { readStdin } from '../process.js';
 import { flag, type ValuesOf } from '../values.js';
 import { codeOf } from '../../formats/text.js';
@@ -74,13 +74,13 @@ export function registerAdvice(run: RunGlobals): string {
 export async function secretToListenWith(secretStdin: boolean, context: Context): Promise<string> {
   const { settings, terminal, out } = context;
   const saved = await knownSecret(secretStdin, context);
-  const isSandbox = settings.baseUrl !== undefined && !isRealService(settings);
-  if (saved !== undefined || (!terminal.canPrompt && !isSandbox))
+  const isLocal = isSandbox(settings);
+  if (saved !== undefined || (!terminal.canPrompt && !isLocal))
     return saved ?? findWebhookSecret(secretStdin, context);
   const secret = makeSecret();
   const place = await keepWebhookSecret(secret, context);
   out.say(`Created a webhook secret and saved it in ${place}.`);
-  if (isSandbox || settings.apiKey !== undefined) return secret;
+  if (isLocal || settings.apiKey !== undefined) return secret;
   out.say(`  ${secret}`);
   out.say(registerAdvice(context.globals));
   return secret;

@@ -61,7 +61,7 @@ export const webhookTrigger = defineCommand({
       );
     }
     return to === undefined
-      ? controlSandbox(context, 'POST', 'trigger', deliveryAnswer, {
+      ? controlSandbox(context, 'POST trigger', deliveryAnswer, {
           state,
           txnId: await idOf(flags.txn, context),
           extRefId: flags.ref,

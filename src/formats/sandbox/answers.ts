@@ -312,8 +312,6 @@ export const faultAnswer = v.object({
   steps: v.optional(v.number()),
 }) satisfies Answer<Fault>;
 
-export const listOf = <T>(item: v.GenericSchema<unknown, T>) => v.object({ data: v.array(item) });
-
 type Answer<T> = v.GenericSchema<unknown, T>;
 
 /**

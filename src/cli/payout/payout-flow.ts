@@ -127,7 +127,7 @@ export function checkCurrency({ amount, method }: Pick<Draft, 'amount' | 'method
   );
 }
 
-/** Returns the recipient of a payout as the address book stores it, with the institution checked. */
+/** Returns the recipient as the address book stores it, with the institution checked. */
 export async function completeRecipient(
   draft: Destination,
   lookUp: LookUp,

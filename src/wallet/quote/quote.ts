@@ -3,6 +3,8 @@
 import Big from 'big.js';
 import type { Transaction, Rates } from '../../api/types.js';
 import {
+  currencyOf,
+  parseAmount,
   decimalsOf,
   fixed,
   formatAmount,
@@ -487,4 +489,41 @@ export function refuseUnusual(unusual: readonly string[], quote: Quote): void {
   const [first] = unusual;
   if (first === undefined) return;
   throw overTerms(first, quote, 'Run the command at a terminal to review and approve this cost.');
+}
+
+export interface RequestedAmount {
+  /** The requested amount, in BTC. */
+  readonly amount: Money;
+  /** The amount before its conversion to bitcoin, and the price of one bitcoin. */
+  readonly worth?: { readonly given: Money; readonly rate: Big };
+}
+
+/**
+ * Reads the requested amount, which may be in another currency for a Lightning request. Throws
+ * Failure `usage` for an invalid amount, and `not-found` for a currency that has no rate.
+ */
+export const readAsked = async (
+  method: 'lightning' | 'on-chain',
+  text: string,
+  rates: () => Promise<Rates>,
+): Promise<RequestedAmount> =>
+  method === 'lightning' && isForeign(text)
+    ? inBtc(parseAmount(text), await rates())
+    : { amount: parseAmount(text, 'BTC') };
+
+/** Whether the amount is in a currency other than bitcoin. */
+export function isForeign(text: string): boolean {
+  const named = currencyOf(text);
+  return named !== undefined && named !== 'BTC';
+}
+
+/**
+ * Converts an amount to bitcoin, rounded up, so that the result is worth at least the given amount.
+ */
+export function inBtc(given: Money, rates: Rates): RequestedAmount {
+  const { rate } = findRate(rates, `BTC${given.ccy}`);
+  return {
+    amount: { ccy: 'BTC', value: given.value.div(rate).round(decimalsOf('BTC'), Big.roundUp) },
+    worth: { given, rate },
+  };
 }

@@ -186,10 +186,8 @@ async function identified(
   part: TableGroup,
   { env, home, settings }: Foundation,
 ): Promise<Identity> {
-  const [{ checkTables }, { anotherDatabase, unexpectedDatabase }] = await Promise.all([
-    import('../store/database/postgres-schema.js'),
-    import('../store/database/postgres-schema.js'),
-  ]);
+  const { anotherDatabase, checkTables, unexpectedDatabase } =
+    await import('../store/database/postgres-schema.js');
   const { databaseId: known } = settings;
   const seen = known === undefined ? undefined : seenDatabase(home, known).load();
   const identity = await checkTables(postgres, part, seen);

@@ -161,7 +161,10 @@ async function sharedJournal(
   const { unidentifiedDatabase } = await import('../store/database/postgres-schema.js');
   const identity = await identified(found, journalPart, deps);
   let latest: SeenDatabase | undefined;
-  onClose(async () => latest && seenDatabase(home, identity.id).save(latest));
+  onClose(async () => {
+    const last = latest;
+    if (last !== undefined) await seenDatabase(home, identity.id).update(() => last);
+  });
   const refusal = !(await isIdKept(identity, deps))
     ? unidentifiedDatabase(found.source, identity.id)
     : (await hasUnmoved(deps))

@@ -3,7 +3,7 @@
 import type { ListedTransaction, SoughtTransaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import { Failure } from '../../formats/failure.js';
-import { keepSeenIds, seenIds } from '../../store/files/document.js';
+import { seenTransactions } from '../../store/files/document.js';
 import type { Journal } from '../../store/journal/journal.js';
 import { attemptNamed, decisive, type Payment } from '../../store/journal/payment.js';
 import { pageSize } from '../../api/pages.js';
@@ -41,8 +41,14 @@ export async function rememberIds(
 ): Promise<void> {
   if (shown.length === 0) return;
   const seen = shown.map((txn) => ({ txnId: txn.txnId, about: lineText(txn, recipientOf) }));
-  await keepSeenIds(context.home, (await context.account()).scope, seen);
+  const { scope } = await context.account();
+  await seenTransactions(context.home, scope).update((before = []) => {
+    const known = new Set(before.map(({ txnId }) => txnId));
+    return [...before, ...seen.filter(({ txnId }) => !known.has(txnId))].slice(-mostKept);
+  });
 }
+
+const mostKept = 2000;
 
 /**
  * Resolves a name to a transaction id. svcpay looks an invoice or a payment hash up in the journal,
@@ -137,7 +143,8 @@ export async function resolveLocally(
   const recorded = ((await journal?.beginning(scope, name)) ?? []).flatMap(({ attempts }) =>
     attempts.flatMap((attempt) => attempt.txnId ?? []),
   );
-  return onlyOne(name, [...recorded, ...seenIds(context.home, scope)]);
+  const seen = seenTransactions(context.home, scope).load() ?? [];
+  return onlyOne(name, [...recorded, ...seen.map(({ txnId }) => txnId)]);
 }
 
 const mostNamed = 5;

@@ -161,10 +161,7 @@ async function sharedJournal(
   const { unidentifiedDatabase } = await import('../store/database/postgres-schema.js');
   const identity = await identified(found, journalPart, deps);
   let latest: SeenDatabase | undefined;
-  onClose(async () => {
-    const last = latest;
-    if (last !== undefined) await seenDatabase(home, identity.id).update(() => last);
-  });
+  onClose(async () => latest && seenDatabase(home, identity.id).save(latest));
   const refusal = !(await isIdKept(identity, deps))
     ? unidentifiedDatabase(found.source, identity.id)
     : (await hasUnmoved(deps))
@@ -189,8 +186,10 @@ async function identified(
   part: TableGroup,
   { env, home, settings }: Foundation,
 ): Promise<Identity> {
-  const { anotherDatabase, checkTables, unexpectedDatabase } =
-    await import('../store/database/postgres-schema.js');
+  const [{ checkTables }, { anotherDatabase, unexpectedDatabase }] = await Promise.all([
+    import('../store/database/postgres-schema.js'),
+    import('../store/database/postgres-schema.js'),
+  ]);
   const { databaseId: known } = settings;
   const seen = known === undefined ? undefined : seenDatabase(home, known).load();
   const identity = await checkTables(postgres, part, seen);

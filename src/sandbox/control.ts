@@ -33,7 +33,7 @@ import {
 } from './routing.js';
 import { mine, fund, payFromOutside } from './kinds.js';
 import { badRequest, notFound, currency, duration, readAmount, whole, states } from './wire.js';
-import { readAutoPay, requireSetting, type Store, writeAutoPay } from './database.js';
+import { readAutoPay, requireSetting, type Store, tableNames, writeAutoPay } from './database.js';
 import {
   createAccount,
   issueCredentials,
@@ -155,14 +155,10 @@ function status({ store, machine, baseUrl }: Context): Unserialized<SandboxStatu
       parentAccountId: parentId,
       wallets: walletsIn(store, id),
     })),
-    transactions: counts(store, 'SELECT state AS value, count(*) AS count FROM txn GROUP BY state'),
+    transactions: counts(store, 'txn', 'state'),
     faults: listFaults(store).filter(({ spent }) => !spent).length,
-    deliveries: counts(
-      store,
-      'SELECT status AS value, count(*) AS count FROM delivery GROUP BY status',
-    ),
-    due:
-      store.one(v.object({ count: v.number() }), 'SELECT count(*) AS count FROM due')?.count ?? 0,
+    deliveries: counts(store, 'delivery', 'status'),
+    due: countOf(store, 'due'),
   };
 }
 
@@ -174,13 +170,22 @@ function walletsIn(store: Store, accountId: string): Unserialized<SandboxWallet>
   }));
 }
 
-function counts(store: Store, sql: string): Record<string, number> {
-  const rows = store.all(v.object({ value: v.string(), count: v.number() }), sql);
+const countOf = (store: Store, table: string): number =>
+  store.one(v.object({ count: v.number() }), `SELECT count(*) AS count FROM ${table}`)?.count ?? 0;
+
+/** Counts the rows of a table by the values of a column. */
+function counts(store: Store, table: string, column: string): Record<string, number> {
+  const rows = store.all(
+    v.object({ value: v.string(), count: v.number() }),
+    `SELECT ${column} AS value, count(*) AS count FROM ${table} GROUP BY ${column}`,
+  );
   return Object.fromEntries(rows.map(({ value, count }) => [value, count]));
 }
 
+const mainAccount = ({ store }: Context): string => requireSetting(store, 'mainAccount');
+
 function fundWallet({ ctx, read }: Call): Unserialized<SandboxWallet> | undefined {
-  const { ccy, amount, accountId = requireSetting(ctx.store, 'mainAccount') } = read(fundBody);
+  const { ccy, amount, accountId = mainAccount(ctx) } = read(fundBody);
   const account = findAccount(ctx.store, accountId);
   if (account === undefined) throw notFound();
   fund(ctx, account, ccy, readAmount(ccy, amount));
@@ -189,7 +194,7 @@ function fundWallet({ ctx, read }: Call): Unserialized<SandboxWallet> | undefine
 
 function openAccount({ ctx, read }: Call): Credentials {
   const body = read(accountBody);
-  const { displayName, parentAccountId = requireSetting(ctx.store, 'mainAccount') } = body;
+  const { displayName, parentAccountId = mainAccount(ctx) } = body;
   if (parentAccountId !== null && findAccount(ctx.store, parentAccountId) === undefined)
     throw notFound();
   const { id } = createAccount(ctx, displayName, parentAccountId);
@@ -257,18 +262,24 @@ function trigger({ ctx, read }: Call): unknown {
     msg,
     updatedAt: ctx.now,
   };
-  const owner = txn?.accountId ?? accountId ?? requireSetting(ctx.store, 'mainAccount');
+  const owner = txn?.accountId ?? accountId ?? mainAccount(ctx);
   return showDelivery(ctx.store, enqueue(ctx, owner, event, ctx.now));
 }
 
-const snapshotRow = v.object({
-  id: v.number(),
-  name: v.string(),
-  savedAt: v.number(),
-  clock: v.number(),
-  frozen: v.number(),
-  transactions: v.number(),
-});
+const snapshotRow = v.pipe(
+  v.object({
+    id: v.number(),
+    name: v.string(),
+    savedAt: v.number(),
+    clock: v.number(),
+    frozen: v.number(),
+    transactions: v.number(),
+  }),
+  v.transform(({ id, clock: now, frozen, ...row }) => ({
+    id,
+    snapshot: { ...row, clock: { now, frozen: frozen === 1 } },
+  })),
+);
 
 const saveBody = v.object({
   name: v.pipe(
@@ -278,10 +289,12 @@ const saveBody = v.object({
 });
 
 /**
- * The tables that a snapshot omits: settings and keys of this file, faults, the request log, and
+ * The tables of a snapshot: all except settings and keys of this file, faults, the request log, and
  * used signatures. Restoring a snapshot does not make used signatures valid again.
  */
-const omittedTables = ['setting', 'used_signature', 'request_log', 'fault', 'snapshot'];
+const savedTables = tableNames.filter(
+  (name) => !['setting', 'used_signature', 'request_log', 'fault', 'snapshot'].includes(name),
+);
 
 const snapshotControls: Answers<Call> = {
   'GET snapshots': ({ ctx }) => ({ data: listSnapshots(ctx.store) }),
@@ -300,27 +313,20 @@ export const controls: readonly Route[] = openEndpoints(controlPrefix, {
   ...snapshotControls,
 });
 
-export function listSnapshots(store: Store): Snapshot[] {
-  return store.all(snapshotRow, 'SELECT * FROM snapshot ORDER BY id').map(showSnapshot);
-}
+export const listSnapshots = (store: Store): Snapshot[] =>
+  store.all(snapshotRow, 'SELECT * FROM snapshot ORDER BY id').map(({ snapshot }) => snapshot);
 
 /** Saves the state under a name, and replaces an earlier snapshot of this name. */
 function saveSnapshot({ store, machine }: Context, name: string): Snapshot {
-  const before = findSnapshot(store, name);
+  const before = store.find(snapshotRow, 'snapshot', { name });
   if (before !== undefined) removeSnapshot(store, before.id);
-  const { now, frozen } = readClock(store, machine);
-  store.run(
-    `INSERT INTO snapshot (name, saved_at, clock, frozen, transactions)
-     VALUES (?, ?, ?, ?, (SELECT count(*) FROM txn))`,
-    name,
-    machine,
-    now,
-    Number(frozen),
-  );
-  const saved = requireSnapshot(store, name);
-  for (const table of savedTables(store))
-    store.run(`CREATE TABLE ${copyOf(saved.id, table)} AS SELECT * FROM ${table}`);
-  return showSnapshot(saved);
+  const clock = readClock(store, machine);
+  const saved = { name, savedAt: machine, transactions: countOf(store, 'txn') };
+  const row = { ...saved, clock: clock.now, frozen: Number(clock.frozen) };
+  const id = store.insert('snapshot', row);
+  for (const table of savedTables)
+    store.run(`CREATE TABLE ${copyOf(id, table)} AS SELECT * FROM ${table}`);
+  return { ...saved, clock };
 }
 
 /**
@@ -329,55 +335,30 @@ function saveSnapshot({ store, machine }: Context, name: string): Snapshot {
  */
 function loadSnapshot(ctx: Context, name: string): Snapshot {
   const { store, machine } = ctx;
-  const snapshot = requireSnapshot(store, name);
+  const { id, snapshot } = requireSnapshot(store, name);
   const { apiKey, apiSecret, accountId } = readCredentials(store);
   // Lets SQLite check foreign keys only at the commit, because restored rows refer to each other.
   store.run('PRAGMA defer_foreign_keys = ON');
-  for (const table of savedTables(store)) {
+  for (const table of savedTables) {
     store.run(`DELETE FROM ${table}`);
-    store.run(`INSERT INTO ${table} SELECT * FROM ${copyOf(snapshot.id, table)} ORDER BY rowid`);
+    store.run(`INSERT INTO ${table} SELECT * FROM ${copyOf(id, table)} ORDER BY rowid`);
   }
   // A higher claim number invalidates the claims of workers that are posting now.
   store.run('UPDATE webhook SET claim = max(claim + 1, ?), claimed_until = 0', machine);
   setCredentials(store, accountId, apiKey, apiSecret);
-  const shown = showSnapshot(snapshot);
-  setClock(ctx, shown.clock);
-  return shown;
+  setClock(ctx, snapshot.clock);
+  return snapshot;
 }
 
 function removeSnapshot(store: Store, id: number): void {
-  for (const table of savedTables(store)) store.run(`DROP TABLE ${copyOf(id, table)}`);
+  for (const table of savedTables) store.run(`DROP TABLE ${copyOf(id, table)}`);
   store.run('DELETE FROM snapshot WHERE id = ?', id);
 }
 
-function findSnapshot(store: Store, name: string): v.InferOutput<typeof snapshotRow> | undefined {
-  return store.find(snapshotRow, 'snapshot', { name });
-}
-
 function requireSnapshot(store: Store, name: string): v.InferOutput<typeof snapshotRow> {
-  const found = findSnapshot(store, name);
+  const found = store.find(snapshotRow, 'snapshot', { name });
   if (found === undefined) throw notFound();
   return found;
-}
-
-function showSnapshot({
-  name,
-  savedAt,
-  clock,
-  frozen,
-  transactions,
-}: v.InferOutput<typeof snapshotRow>): Snapshot {
-  return { name, savedAt, clock: { now: clock, frozen: frozen === 1 }, transactions };
-}
-
-/** Lists every table that a snapshot includes. */
-function savedTables(store: Store): string[] {
-  const tables = store.all(
-    v.object({ name: v.string() }),
-    `SELECT name FROM sqlite_schema
-     WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'copy%' ORDER BY name`,
-  );
-  return tables.map(({ name }) => name).filter((name) => !omittedTables.includes(name));
 }
 
 const copyOf = (id: number, table: string): string => `copy_${id}_${table}`;

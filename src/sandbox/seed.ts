@@ -17,6 +17,7 @@ import {
   readSetting,
   requireSetting,
   type Store,
+  tableNames,
   writeAutoPay,
   writeSetting,
 } from './database.js';
@@ -190,24 +191,8 @@ export const seeds = ['demo', 'empty', 'history'] as const satisfies readonly Se
  */
 export type Seed = 'demo' | 'empty' | 'history';
 
-/** The tables that a reset empties completely. */
-const clearedTables = [
-  'attempt',
-  'delivery',
-  'webhook',
-  'fault',
-  'entry',
-  'posting',
-  'book',
-  'due',
-  'transfer',
-  'deposit',
-  'state_change',
-  'invoice',
-  'wallet',
-  'request_log',
-  'used_signature',
-];
+/** The tables that a reset keeps, at least in part. */
+const keptTables = ['setting', 'snapshot', 'account', 'api_key', 'address'];
 
 /** Seeds a new file, but does not change a file that already has a main account. */
 export function seedStore(ctx: Context, seed: Seed): void {
@@ -231,9 +216,11 @@ export function reset(ctx: Context, seed?: Seed, months = 1): void {
   const { store, machine } = ctx;
   const main = requireSetting(store, 'mainAccount');
   if (seed !== undefined) writeSetting(store, 'seed', `${seed} ${months}`);
-  for (const table of clearedTables) store.run(`DELETE FROM ${table}`);
+  // Lets SQLite check foreign keys only at the commit, because rows refer to each other.
+  store.run('PRAGMA defer_foreign_keys = ON');
+  for (const table of tableNames)
+    if (!keptTables.includes(table)) store.run(`DELETE FROM ${table}`);
   store.run('DELETE FROM address WHERE account_id <> ? OR txn_id IS NOT NULL', main);
-  store.run('DELETE FROM txn');
   store.run('DELETE FROM api_key WHERE account_id <> ?', main);
   store.run('DELETE FROM account WHERE id <> ?', main);
   setClock(ctx, { now: machine, frozen: false });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { timerMs } from '../formats/calendar.js';
-import { jsonAnswer, type Outgoing, readLog } from './routing.js';
+import { controlPrefix, jsonAnswer, type Outgoing, readLog } from './routing.js';
 import { maxBodyLength } from './unspecified.js';
 import { isLoopback, type State } from './wire.js';
 import { openService, type Service, type ServiceOptions } from './service.js';
@@ -289,71 +289,69 @@ export interface Sandbox {
 
 /** Starts the sandbox on the loopback interface. */
 export async function startSandbox(options: ServiceOptions = {}): Promise<Sandbox> {
-  const server = await startServer(options);
-  const control = controller(server.service);
-  const tell = async (method: string, path: string, body?: object): Promise<void> =>
-    void (await control(method, path, body));
-  const clock = async (method: string, path: string, body?: object): Promise<number> =>
-    v.parse(clockAnswer, await control(method, path, body)).now;
+  const { service, url, stop } = await startServer(options);
+  const { store } = service;
+  const ask = askWith(service);
+  const tell = async (request: string, body?: object): Promise<void> =>
+    void (await ask(v.unknown(), request, body));
+  const clock = async (request: string, body?: object): Promise<number> =>
+    (await ask(clockAnswer, request, body)).now;
   return {
-    ...server.service.credentials,
-    url: server.url,
+    ...service.credentials,
+    url,
     clock: {
-      now: () => clock('GET', 'clock'),
-      advance: (by) => clock('POST', 'clock/advance', { by }),
-      freeze: () => clock('POST', 'clock/freeze'),
-      thaw: () => clock('POST', 'clock/thaw'),
+      now: () => clock('GET clock'),
+      advance: (by) => clock('POST clock/advance', { by }),
+      freeze: () => clock('POST clock/freeze'),
+      thaw: () => clock('POST clock/thaw'),
     },
-    status: async () => v.parse(statusAnswer, await control('GET', 'status')),
-    fund: (ccy, amount, accountId) => tell('POST', 'fund', { ccy, amount, accountId }),
+    status: () => ask(statusAnswer, 'GET status'),
+    fund: (ccy, amount, accountId) => tell('POST fund', { ccy, amount, accountId }),
     async pay(target, amount) {
-      const paid = v.parse(paidAnswer, await control('POST', 'pay', { target, amount }));
+      const paid = await ask(paidAnswer, 'POST pay', { target, amount });
       return 'txnId' in paid ? paid.txnId : paid.depositId;
     },
-    mine: (blocks) => tell('POST', 'mine', { n: blocks }),
+    mine: (blocks) => tell('POST mine', { n: blocks }),
     invoice: async (amount, terms) =>
-      v.parse(invoiceAnswer, await control('POST', 'invoice', { amount, ...terms })).invoice,
-    autoPay: (after) => tell('PUT', 'auto-pay', { after }),
+      (await ask(invoiceAnswer, 'POST invoice', { amount, ...terms })).invoice,
+    autoPay: (after) => tell('PUT auto-pay', { after }),
     faults: {
-      add: async (fault) => v.parse(faultAnswer, await control('POST', 'faults', fault)),
-      list: () => listFaults(server.service.store),
-      clear: (id) => tell('DELETE', id === undefined ? 'faults' : `faults/${id}`),
+      add: (fault) => ask(faultAnswer, 'POST faults', fault),
+      list: () => listFaults(store),
+      clear: (id) => tell(id === undefined ? 'DELETE faults' : `DELETE faults/${id}`),
     },
     webhooks: {
-      deliveries: (filter) => listDeliveries(server.service.store, filter),
-      settled: () => server.service.delivered(),
-      replay: (id) => tell('POST', `deliveries/${id}/replay`),
-      trigger: async (event) => v.parse(deliveryAnswer, await control('POST', 'trigger', event)).id,
+      deliveries: (filter) => listDeliveries(store, filter),
+      settled: () => service.delivered(),
+      replay: (id) => tell(`POST deliveries/${id}/replay`),
+      trigger: async (event) => (await ask(deliveryAnswer, 'POST trigger', event)).id,
     },
-    account: async (displayName, parentAccountId) =>
-      v.parse(
-        credentialsAnswer,
-        await control('POST', 'accounts', { displayName, parentAccountId }),
-      ),
-    requests: (method, path) => readLog(server.service.store, { method, path }),
+    account: (displayName, parentAccountId) =>
+      ask(credentialsAnswer, 'POST accounts', { displayName, parentAccountId }),
+    requests: (method, path) => readLog(store, { method, path }),
     snapshots: {
-      save: (name) => tell('POST', 'snapshots', { name }),
-      load: (name) => tell('POST', `snapshots/${encodeURIComponent(name)}/load`),
-      list: () => listSnapshots(server.service.store),
-      remove: (name) => tell('DELETE', `snapshots/${encodeURIComponent(name)}`),
+      save: (name) => tell('POST snapshots', { name }),
+      load: (name) => tell(`POST snapshots/${encodeURIComponent(name)}/load`),
+      list: () => listSnapshots(store),
+      remove: (name) => tell(`DELETE snapshots/${encodeURIComponent(name)}`),
     },
-    seed: (seed, months) => tell('POST', 'seed', { seed, months }),
-    reset: () => tell('POST', 'reset'),
-    stop: () => server.stop(),
+    seed: (seed, months) => tell('POST seed', { seed, months }),
+    reset: () => tell('POST reset'),
+    stop,
   };
 }
 
 /** Returns a function that calls the control endpoints without the network. */
-function controller(service: Service) {
-  return async (method: string, path: string, body?: object): Promise<unknown> => {
-    const answer: Outgoing = await service.handle({
+const askWith =
+  (service: Service) =>
+  async <T>(shape: v.GenericSchema<unknown, T>, request: string, body?: object): Promise<T> => {
+    const [method = '', path = ''] = request.split(' ');
+    const answer = await service.handle({
       method,
-      target: `/_sandbox/${path}`,
+      target: controlPrefix + path,
       headers: { 'content-type': 'application/json' },
       body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
     });
-    if (answer.status !== 200)
-      throw new Error(`The sandbox refused ${method} ${path}: ${answer.body}`);
-    return JSON.parse(answer.body);
+    if (answer.status !== 200) throw new Error(`The sandbox refused ${request}: ${answer.body}`);
+    return v.parse(shape, JSON.parse(answer.body));
   };
-}

@@ -323,37 +323,28 @@ function readDate(query: URLSearchParams, name: string): number | undefined {
 const isoTime =
   /^(\d{4}-\d{2}-\d{2})(?:(T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/;
 
-interface Filter {
-  readonly sql: string;
-  /**
-   * The values of a filter as one JSON parameter, so that one SQL statement serves any number of
-   * values.
-   */
-  readonly value: string;
-}
+/** The columns and query parameters of the filters, each of which accepts several values. */
+const filters = [
+  ['state', 'IN', 'txnStatuses'],
+  ['source_method', 'IN', 'srcMethods'],
+  ['dest_method', 'IN', 'destMethods'],
+  ['source_method', 'NOT IN', 'excludedSrcMethods'],
+  ['dest_method', 'NOT IN', 'excludedDestMethods'],
+] as const;
 
-function readFilters(query: URLSearchParams): Filter[] {
-  const statuses = listValues(query, 'txnStatuses');
-  const unknown = statuses.find((status) => !states.some((state) => state === status));
-  if (unknown !== undefined) throw badRequest('txnStatuses: unknown state');
-  return [
-    ...oneOf('state', 'IN', statuses),
-    ...oneOf('source_method', 'IN', listValues(query, 'srcMethods')),
-    ...oneOf('dest_method', 'IN', listValues(query, 'destMethods')),
-    ...oneOf('source_method', 'NOT IN', listValues(query, 'excludedSrcMethods')),
-    ...oneOf('dest_method', 'NOT IN', listValues(query, 'excludedDestMethods')),
-  ];
-}
-
-function oneOf(column: string, operator: 'IN' | 'NOT IN', values: readonly string[]): Filter[] {
-  if (values.length === 0) return [];
-  return [
-    {
-      sql: `${column} ${operator} (SELECT value FROM json_each(?))`,
-      value: JSON.stringify(values),
-    },
-  ];
-}
+/**
+ * Returns the condition of each filter in the query, and its values as one JSON parameter, so that
+ * one SQL statement serves any number of values.
+ */
+const readFilters = (query: URLSearchParams): { sql: string; value: string }[] =>
+  filters.flatMap(([column, operator, name]) => {
+    const values = listValues(query, name);
+    if (values.length === 0) return [];
+    if (column === 'state' && values.some((value) => !states.some((state) => state === value)))
+      throw badRequest('txnStatuses: unknown state');
+    const sql = `${column} ${operator} (SELECT value FROM json_each(?))`;
+    return [{ sql, value: JSON.stringify(values) }];
+  });
 
 function positiveInteger(query: URLSearchParams, name: string, otherwise: number): number {
   const text = query.get(name);

@@ -131,19 +131,46 @@ export function nextState(kind: string, from: State, trigger: Trigger): State {
 const maxDepth = 32;
 const maxNumberLength = 64;
 const maxExponent = 40;
-const token =
-  /[\s]*([{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)/y;
+
+/** Matches the texts, the numbers and the brackets of well-formed JSON. */
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|[[\]{}]/g;
+
+/** The key of an object that stands for a number, with half a character, which no text contains. */
+const numberKey = '\ud800';
 
 /**
  * Reads JSON with every number as an exact `Big`. Throws `SyntaxError` for text that is not JSON,
- * for too many nested levels, for half a surrogate pair, and for a number that is too long or has
- * an extreme exponent.
+ * for too many nested levels, for half a surrogate pair, which UTF-8 cannot represent, and for a
+ * number that is too long or has an extreme exponent.
  */
 export function readJson(text: string): unknown {
-  // `JSON.parse` validates the text, so the other functions may assume well-formed JSON.
+  // `JSON.parse` validates the text, so the rest may assume well-formed JSON.
   JSON.parse(text);
-  token.lastIndex = 0;
-  return readValue(next(text), text, 0);
+  let depth = 0;
+  const marked = text.replace(tokens, (token) => {
+    if (token === '[' || token === '{') depth += 1;
+    else if (token === ']' || token === '}') depth -= 1;
+    else if (token.startsWith('"')) assertWhole(token);
+    else return `{"${numberKey}":"${inRange(token)}"}`;
+    if (depth > maxDepth) throw new SyntaxError('nested too deeply');
+    return token;
+  });
+  return JSON.parse(marked, (_key, value: unknown) =>
+    typeof value === 'object' && value !== null && numberKey in value
+      ? new Big(String(value[numberKey]))
+      : value,
+  );
+}
+
+function assertWhole(literal: string): void {
+  if (/\p{Cs}/u.test(JSON.parse(literal))) throw new SyntaxError('half a character');
+}
+
+function inRange(literal: string): string {
+  const exponent = Number(/[eE](.*)/.exec(literal)?.[1] ?? 0);
+  if (literal.length > maxNumberLength || Math.abs(exponent) > maxExponent)
+    throw new SyntaxError('number out of range');
+  return literal;
 }
 
 /** Writes JSON, with decimals as numbers without an exponent. Omits undefined fields. */
@@ -155,61 +182,6 @@ export function writeJson(value: unknown): string {
     field === undefined ? [] : `${JSON.stringify(key)}:${writeJson(field)}`,
   );
   return `{${fields.join(',')}}`;
-}
-
-const next = (text: string): string => token.exec(text)?.[1] ?? '';
-
-function readValue(first: string, text: string, depth: number): unknown {
-  if (depth > maxDepth) throw new SyntaxError('nested too deeply');
-  switch (first[0]) {
-    case '{':
-      return readObject(text, depth);
-    case '[':
-      return readArray(text, depth);
-    case '"':
-      return readText(first);
-    case 't':
-      return true;
-    case 'f':
-      return false;
-    case 'n':
-      return null;
-    default:
-      return readNumber(first);
-  }
-}
-
-function readObject(text: string, depth: number): Record<string, unknown> {
-  const fields: [string, unknown][] = [];
-  for (let key = next(text); key !== '}'; key = next(text)) {
-    if (key === ',') continue;
-    next(text);
-    fields.push([readText(key), readValue(next(text), text, depth + 1)]);
-  }
-  return Object.fromEntries(fields);
-}
-
-function readArray(text: string, depth: number): unknown[] {
-  const items: unknown[] = [];
-  for (let item = next(text); item !== ']'; item = next(text)) {
-    if (item !== ',') items.push(readValue(item, text, depth + 1));
-  }
-  return items;
-}
-
-/** Reads a text. Throws for half a surrogate pair, which UTF-8 cannot represent. */
-function readText(literal: string): string {
-  const text = String(JSON.parse(literal));
-  if (/\p{Cs}/u.test(text)) throw new SyntaxError('half a character');
-  return text;
-}
-
-function readNumber(literal: string): Big {
-  const exponent = Number(/[eE](.*)/.exec(literal)?.[1] ?? 0);
-  if (literal.length > maxNumberLength || Math.abs(exponent) > maxExponent) {
-    throw new SyntaxError('number out of range');
-  }
-  return new Big(literal);
 }
 
 /** The body of a refusal. In the body of a refusal, `params` is a string that contains JSON. */

@@ -6,7 +6,7 @@ import {
   checkedBitcoinDeposit,
   checkedUsdtDeposit,
   lightningAddressOf,
-} from '../../wallet/receive/request.js';
+} from '../../wallet/receive/checked.js';
 import type { Context } from '../context.js';
 import { objectView } from '../../terminal/cards/card.js';
 import {
@@ -74,7 +74,7 @@ export async function readAddress(
   return { answer, deposit: { ...deposit, qrFile } };
 }
 
-export interface CheckedDeposit {
+interface CheckedDeposit {
   /** The response of the service, which `--json` prints. */
   readonly answer: object;
   readonly deposit: Deposit;

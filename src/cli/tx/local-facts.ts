@@ -71,8 +71,7 @@ export type KnownOf = (txnId: string) =>
     }
   | undefined;
 
-export const idsOf = (rows: readonly ListedTransaction[]): string[] =>
-  rows.map(({ txnId }) => txnId);
+const idsOf = (rows: readonly ListedTransaction[]): string[] => rows.map(({ txnId }) => txnId);
 
 /** Adds the notes of people to the notes that the service has. */
 export async function withNotes<T extends ListedTransaction>(

@@ -3,8 +3,6 @@
 import Big from 'big.js';
 import type { Transaction, Rates } from '../../api/types.js';
 import {
-  currencyOf,
-  parseAmount,
   decimalsOf,
   fixed,
   formatAmount,
@@ -14,7 +12,7 @@ import {
   exchangeRate,
   fromWire,
 } from '../../formats/amount.js';
-import { Failure, unlessFailure } from '../../formats/failure.js';
+import { Failure } from '../../formats/failure.js';
 import { beforeDeduction, notObeyed } from '../order/echo.js';
 import type { Order } from '../order/orders.js';
 import { didYouMean } from '../../formats/text.js';
@@ -53,17 +51,17 @@ export function findRate(rates: Rates, given: string): PairRate {
     );
   }
   const all = allRates(rates);
-  const usable = (wanted: string) => all.find((each) => each.pair === wanted && each.rate.gt(0));
-  const direct = usable(pair);
+  const direct = all.find((each) => each.pair === pair && each.rate.gt(0));
   if (direct !== undefined) return direct;
-  const inverse = usable(quote + base);
+  const inverse = all.find((each) => each.pair === quote + base && each.rate.gt(0));
   if (inverse === undefined) {
-    const names = all.map((each) => each.pair);
-    throw new Failure(
-      'not-found',
-      `The service has no rate for ${base} and ${quote}.${didYouMean(pair, names)}`,
-      { next: { do: 'see-rates' } },
+    const meant = didYouMean(
+      pair,
+      all.map((each) => each.pair),
     );
+    throw new Failure('not-found', `The service has no rate for ${base} and ${quote}.${meant}`, {
+      next: { do: 'see-rates' },
+    });
   }
   return {
     pair,
@@ -134,14 +132,7 @@ export function readQuote(order: Order, answered: Transaction): Quote {
   const deducted = order.body.deductNetworkFeesFromDest === true;
   const deduction = deducted ? atRate(fees, toCcy, rate) : new Big(0);
   const arrives = gets?.minus(deduction);
-  if (arrives?.lte(0)) {
-    const all = formatAmount(money(ccy, fees));
-    throw new Failure('limit', `the fees of ${all} would take the whole amount.`, {
-      money: 'Nothing moved',
-      hint: 'Send more, or pay the fees in addition to the amount.',
-      txnId: txn.txnId,
-    });
-  }
+  if (arrives?.lte(0)) throw allFees(money(ccy, fees), txn.txnId);
   return {
     txnId: txn.txnId,
     total: money(ccy, deducted ? sent : sent.plus(fees)),
@@ -223,7 +214,25 @@ const unitOf = (ccy: string): Big => new Big(10).pow(-decimalsOf(ccy));
 const atRate = (fees: Big, ccy: string, rate: Big | undefined): Big =>
   rate === undefined ? fees : fees.times(rate).round(decimalsOf(ccy), Big.roundUp);
 
-function bothSides(order: Order, { sourceReq, destReq }: Transaction, rate: Big | undefined) {
+function allFees(fees: Money, txnId: string): Failure {
+  return new Failure('limit', `the fees of ${formatAmount(fees)} would take the whole amount.`, {
+    money: 'Nothing moved',
+    hint: 'Send more, or pay the fees in addition to the amount.',
+    txnId,
+  });
+}
+
+interface Sides {
+  readonly sent: Big;
+  readonly gets: Big | undefined;
+  readonly derived: boolean;
+}
+
+function bothSides(
+  order: Order,
+  { sourceReq, destReq }: Transaction,
+  rate: Big | undefined,
+): Sides {
   const { ccy, amtRequested: asked } = order.body.sourceReq;
   const toCcy = order.body.destReq.ccy;
   const sameCcy = ccy === toCcy;
@@ -257,23 +266,32 @@ export function isWorse(
 const overTerms = (reason: string, { txnId }: Quote, hint?: string): Failure =>
   new Failure('limit', `${reason}.`, { money: 'Nothing moved', hint, txnId });
 
+/** Throws Failure `limit` if the total or the fees of a quote exceed what was approved. */
+export function checkTerms(terms: PaymentTerms, quote: Quote): void {
+  checkMaxTotal(terms, quote);
+  checkMaxFee(terms, quote);
+}
+
+function checkMaxTotal({ maxTotal }: PaymentTerms, quote: Quote): void {
+  if (maxTotal === undefined) return;
+  const { total } = quote;
+  if (total.ccy === maxTotal.ccy && total.value.lte(maxTotal.amount)) return;
+  const highest = formatAmount(money(maxTotal.ccy, maxTotal.amount));
+  throw overTerms(`the total is ${formatAmount(total)}, but at most ${highest} is approved`, quote);
+}
+
 /**
- * Throws Failure `limit` if the total or the fees of a quote exceed what was approved, or if the
- * service reports no fees to compare with the approved maximum.
+ * Throws Failure `limit` if the fees exceed the approved maximum, or if the service reports no
+ * fees.
  */
-export function checkTerms({ maxTotal, maxFee }: PaymentTerms, quote: Quote): void {
-  const { total, namesFees } = quote;
-  if (maxTotal !== undefined && (total.ccy !== maxTotal.ccy || total.value.gt(maxTotal.amount))) {
-    const highest = formatAmount(money(maxTotal.ccy, maxTotal.amount));
-    const text = `the total is ${formatAmount(total)}, but at most ${highest} is approved`;
-    throw overTerms(text, quote);
-  }
+function checkMaxFee({ maxFee }: PaymentTerms, quote: Quote): void {
   if (maxFee === undefined) return;
-  if (!namesFees)
+  if (!quote.namesFees) {
     throw overTerms(
       'the quote does not state its fees, so svcpay cannot check your fee limit',
       quote,
     );
+  }
   const fees = feesOf(quote);
   const highest = highestFee(maxFee, quote);
   if (fees.value.lte(highest.value)) return;
@@ -289,18 +307,15 @@ export function checkTerms({ maxTotal, maxFee }: PaymentTerms, quote: Quote): vo
 const feesOf = ({ total, serviceFee, networkFee }: Quote): Money =>
   money(total.ccy, serviceFee.value.plus(networkFee.value));
 
-/** The amount that remains of the total after the fees. */
-const amountOf = (quote: Quote): Big => quote.total.value.minus(feesOf(quote).value);
-
 /**
  * Returns the highest fee that the limit allows for a quote. A percentage applies to the amount
  * that remains after subtracting the fees from the quote's total.
  */
 export function highestFee(maxFee: NonNullable<PaymentTerms['maxFee']>, quote: Quote): Money {
-  const { ccy } = quote.total;
+  const { ccy, value: fees } = feesOf(quote);
   if ('percent' in maxFee) {
     const { percent, floor = '0' } = maxFee;
-    const share = amountOf(quote).times(percent).div(100);
+    const share = quote.total.value.minus(fees).times(percent).div(100);
     return money(ccy, share.lt(floor) ? new Big(floor) : share);
   }
   if (maxFee.ccy === ccy) return money(ccy, new Big(maxFee.amount));
@@ -385,31 +400,47 @@ export async function checkMarket(
     if (bound !== undefined) throw refuse('limit', `${missing}.`);
     return { rates, unchecked: `${missing}, so svcpay did not check the conversion's loss.` };
   }
-  const loss = rateLoss(quote, rate);
-  if (bound === undefined || loss.lte(bound)) return { rates, rate };
-  throw overTerms(
-    `${lossText(loss)}, but your limit is ${bound} %`,
-    quote,
-    'Allow a higher loss, or try again later.',
-  );
+  checkRateLoss(terms, quote, rate);
+  return { rates, rate };
 }
 
 /** Whether the fees of a quote exceed the amount of the payment. */
-const isCostly = (quote: Quote): boolean => feesOf(quote).value.gt(amountOf(quote));
+function isCostly(quote: Quote): boolean {
+  const fees = feesOf(quote).value;
+  return fees.gt(quote.total.value.minus(fees));
+}
 
-const rateBetween = (from: string, to: string, rates: Rates): Big | undefined =>
-  unlessFailure(() => findRate(rates, from + to).rate);
+function rateBetween(from: string, to: string, rates: Rates): Big | undefined {
+  try {
+    return findRate(rates, from + to).rate;
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
+}
 
 /**
  * Returns the loss of value in the conversion, in percent, without fees. A negative loss is a gain.
  */
-function rateLoss(quote: Quote, market: Big): Big {
-  const converted = amountOf(quote).times(market);
+function rateLoss({ total, receives, serviceFee, networkFee }: Quote, market: Big): Big {
+  const converted = total.value.minus(serviceFee.value).minus(networkFee.value).times(market);
   if (converted.lte(0)) return new Big(0);
   return converted
-    .minus(quote.receives?.value ?? 0)
+    .minus(receives?.value ?? 0)
     .div(converted)
     .times(100);
+}
+
+/** Throws Failure `limit` if the conversion loses more than `--max-rate-loss`. */
+function checkRateLoss({ maxRateLoss }: PaymentTerms, quote: Quote, market: Big): void {
+  if (maxRateLoss === undefined) return;
+  const loss = rateLoss(quote, market);
+  if (loss.lte(maxRateLoss)) return;
+  throw overTerms(
+    `${lossText(loss)}, but your limit is ${maxRateLoss} %`,
+    quote,
+    'Allow a higher loss, or try again later.',
+  );
 }
 
 const lossText = (loss: Big): string =>
@@ -424,9 +455,12 @@ export function unusualOf(
 ): string[] {
   const found: string[] = [];
   const fees = feesOf(quote);
+  const amount = quote.total.value.minus(fees.value);
   if (isCostly(quote) && fees.value.gt(smallFeeIn(fees.ccy, rates))) {
-    const amount = formatAmount(money(fees.ccy, amountOf(quote)));
-    found.push(`the fee of ${formatAmount(fees)} is more than the amount of ${amount}`);
+    found.push(
+      `the fee of ${formatAmount(fees)} is more than the amount of ` +
+        formatAmount(money(fees.ccy, amount)),
+    );
   }
   if (rate !== undefined && maxRateLoss === undefined) {
     const loss = rateLoss(quote, rate);
@@ -453,41 +487,4 @@ export function refuseUnusual(unusual: readonly string[], quote: Quote): void {
   const [first] = unusual;
   if (first === undefined) return;
   throw overTerms(first, quote, 'Run the command at a terminal to review and approve this cost.');
-}
-
-export interface RequestedAmount {
-  /** The requested amount, in BTC. */
-  readonly amount: Money;
-  /** The amount before its conversion to bitcoin, and the price of one bitcoin. */
-  readonly worth?: { readonly given: Money; readonly rate: Big };
-}
-
-/**
- * Reads the requested amount, which may be in another currency for a Lightning request. Throws
- * Failure `usage` for an invalid amount, and `not-found` for a currency that has no rate.
- */
-export const readAsked = async (
-  method: 'lightning' | 'on-chain',
-  text: string,
-  rates: () => Promise<Rates>,
-): Promise<RequestedAmount> =>
-  method === 'lightning' && isForeign(text)
-    ? inBtc(parseAmount(text), await rates())
-    : { amount: parseAmount(text, 'BTC') };
-
-/** Whether the amount is in a currency other than bitcoin. */
-export function isForeign(text: string): boolean {
-  const named = currencyOf(text);
-  return named !== undefined && named !== 'BTC';
-}
-
-/**
- * Converts an amount to bitcoin, rounded up, so that the result is worth at least the given amount.
- */
-export function inBtc(given: Money, rates: Rates): RequestedAmount {
-  const { rate } = findRate(rates, `BTC${given.ccy}`);
-  return {
-    amount: { ccy: 'BTC', value: given.value.div(rate).round(decimalsOf('BTC'), Big.roundUp) },
-    worth: { given, rate },
-  };
 }

@@ -82,19 +82,13 @@ export const statementClose = defineCommand({
     );
     const period = spanOf(date, zone);
     const month = { name, zone, period, path };
+    if (closed !== undefined) return closeAgain(month, closed, context);
     const comparison = openComparison();
     context.onClose(comparison.close);
     const isNear = ({ createdAt }: ListedTransaction): boolean =>
       createdAt == null || (createdAt >= period.first - quoteMs && createdAt < period.end);
     const onPage = (page: readonly ListedTransaction[]): void =>
       comparison.list(page.filter(isNear));
-    if (closed !== undefined)
-      return closeAgain(
-        await openBooks({ zone, period, openMonth: name }, context),
-        month,
-        closed,
-        context,
-      );
     const books = await openBooks({ zone, period, openMonth: name, onPage }, context);
     await comparison.compare(await sourcesOf(period, context));
     return closeFirst(books, month, last, comparison, context);
@@ -137,12 +131,16 @@ interface Month {
   readonly path: string;
 }
 
+const refused = (why: string, command?: string): Failure =>
+  new Failure(
+    'usage',
+    `Not closed: ${why}.`,
+    command === undefined ? {} : { next: { do: 'run', command } },
+  );
+
 function nameOf({ year, month, day }: CalendarDate): string {
   if (day !== undefined)
-    throw new Failure(
-      'usage',
-      'Not closed: only whole months can be closed. Write a month such as 2026-10.',
-    );
+    throw refused('only whole months can be closed. Write a month such as 2026-10');
   return `${year}-${String(month).padStart(2, '0')}`;
 }
 
@@ -154,22 +152,14 @@ function checkNext(name: string, zone: string, closes: readonly Close[]): void {
   const [first, last] = [closes[0], closes.at(-1)];
   if (first === undefined || last === undefined) return;
   if (zone !== last.zone)
-    throw new Failure(
-      'usage',
-      `Not closed: earlier months end at midnight in ${last.zone}, ` +
-        `and a month in ${zone} would overlap them.`,
-      { next: { do: 'run', command: `statement close ${name} --tz ${last.zone}` } },
+    throw refused(
+      `earlier months end at midnight in ${last.zone}, and a month in ${zone} would overlap them`,
+      `statement close ${name} --tz ${last.zone}`,
     );
   if (name < first.month)
-    throw new Failure(
-      'usage',
-      `Not closed: ${name} is earlier than ${first.month}, the first closed month.`,
-    );
+    throw refused(`${name} is earlier than ${first.month}, the first closed month`);
   const next = monthAfter(last.month);
-  if (name > next)
-    throw new Failure('usage', `Not closed: ${next} must be closed first.`, {
-      next: { do: 'run', command: `statement close ${next}` },
-    });
+  if (name > next) throw refused(`${next} must be closed first`, `statement close ${next}`);
 }
 
 async function closeFirst(
@@ -188,13 +178,14 @@ async function closeFirst(
   if (first !== undefined)
     return {
       draft: books.at < period.end ? draftOf(books, period) : [],
-      unexplained: unexplainedLines(books.currencies, books, context.terminal.stderrCanvas),
+      unexplained: unexplainedLines(books, context.terminal.stderrCanvas),
       remarks,
       failure: first,
     };
-  const { lines, columns } = await rowsOf(books, month, context);
+  const lines = await rowsOf(books, month, context);
   if (last !== undefined) checkContinues(lines, last);
-  const sealed = stringify([columns, ...lines.map((cells) => columns.map((each) => cells[each]))]);
+  const names = columns.map((each) => each.name);
+  const sealed = stringify([names, ...lines.map((cells) => names.map((each) => cells[each]))]);
   checkSealed(path, sealed);
   const { scope, client } = await context.account();
   const seal = { zone, sealed, closedAt: client.serviceNow(), closedBy: context.owner };
@@ -217,13 +208,11 @@ function written(sealed: string, rows: number, { name, path }: Month): Closed {
  * of the last closed month.
  */
 function checkContinues(lines: readonly Cells[], last: Close): void {
-  const closing = new Map(
-    closedRows(last).map((cells) => [`${cells['wallet']} ${cells['kind']}`, cells]),
-  );
-  const changed = lines.find(
-    ({ wallet, kind, balance }) =>
-      kind === 'opening' && (closing.get(`${wallet} closing`)?.['balance'] ?? '0') !== balance,
-  );
+  const closing = closedRows(last).filter(({ kind }) => kind === 'closing');
+  const changed = lines.find(({ wallet, kind, balance }) => {
+    const before = closing.find((each) => each['wallet'] === wallet);
+    return kind === 'opening' && (before?.['balance'] ?? '0') !== balance;
+  });
   if (changed === undefined) return;
   throw new Failure(
     'books-differ',
@@ -234,17 +223,13 @@ function checkContinues(lines: readonly Cells[], last: Close): void {
 }
 
 /** Compares a closed month with the service, and writes only a missing copy of its statement. */
-async function closeAgain(
-  books: Books,
-  month: Month,
-  closed: Close,
-  context: Context,
-): Promise<Closing> {
-  const { name } = month;
-  const { lines } = await rowsOf(books, month, context);
+async function closeAgain(month: Month, closed: Close, context: Context): Promise<Closing> {
+  const { name, zone, period } = month;
+  const books = await openBooks({ zone, period, openMonth: name }, context);
+  const lines = await rowsOf(books, month, context);
   const before = closedRows(closed);
   const changes = changesBetween(before, lines);
-  const by = `${dayWriter(month.zone)(closed.closedAt)} by ${closed.closedBy.split('/')[0]}`;
+  const by = `${dayWriter(zone)(closed.closedAt)} by ${closed.closedBy.split('/')[0]}`;
   if (changes.length === 0)
     return {
       closed: written(closed.sealed, before.length, month),
@@ -271,13 +256,11 @@ async function closeAgain(
 
 /** Returns what prevents svcpay from closing a month, in the order in which to solve it. */
 function missingIn(books: Books, { name, zone, period }: Month, context: Context): Failure[] {
-  const [first, ...others]: readonly Candidate[] = pendingIn(books.currencies, books, period);
+  const [first, ...others]: readonly Candidate[] = pendingIn(books, period);
   const are = others.length === 0 ? 'is' : 'are';
   return [
-    books.at < period.end
-      ? new Failure('usage', `Not closed: ${name} is not over yet.`)
-      : undefined,
-    notTied(books.currencies, books, zone, context),
+    books.at < period.end ? refused(`${name} is not over yet`) : undefined,
+    notTied(books, dayWriter(zone), context),
     first &&
       new Failure(
         'pending',
@@ -319,19 +302,18 @@ async function rowsOf(
   books: Books,
   { period, zone }: Month,
   context: Context,
-): Promise<{ readonly lines: readonly Cells[]; readonly columns: readonly string[] }> {
-  const wallets = walletsIn(books, period);
-  const wanted = { wallets, period, now: period.end, day: dayWriter(zone) };
-  const columns = statementList.columns.filter(({ only }) => only !== 'screen');
+): Promise<readonly Cells[]> {
+  const past = { ...books, currencies: walletsIn(books, period), at: period.end };
+  const rows = walletRows(past, { period, day: dayWriter(zone) });
   const lines: Cells[] = [];
-  for await (const line of withLocalData(walletRows(books, wanted), context, addRates))
-    lines.push(
-      Object.fromEntries(
-        columns.map((column) => [column.name, csvCell(cellIn(column, line), false)]),
-      ),
-    );
-  return { lines, columns: columns.map(({ name }) => name) };
+  for await (const line of withLocalData(rows, context, addRates)) {
+    const cells = columns.map((column) => [column.name, csvCell(cellIn(column, line), false)]);
+    lines.push(Object.fromEntries(cells));
+  }
+  return lines;
 }
+
+const columns = statementList.columns.filter(({ only }) => only !== 'screen');
 
 const longestName = 64;
 

@@ -186,18 +186,24 @@ async function settledHere(txnId: string, context: Context): Promise<number | un
 }
 
 /**
- * Selects the wallets of the statement. Throws Failure `not-found` for a wallet without a balance
- * and without movements.
+ * Returns the books of one wallet, or the whole books. Throws Failure `not-found` for a wallet
+ * without a balance and without movements.
  */
-export function chosenWallets(
-  { currencies }: Books,
-  wallet: string | undefined,
-): readonly string[] {
-  if (wallet === undefined) return currencies;
-  if (currencies.includes(wallet)) return [wallet];
-  throw new Failure('not-found', `There is no ${wallet} wallet with money or transactions.`, {
-    next: { do: 'see-wallets' },
-  });
+export function onlyWallet(books: Books, wallet: string | undefined): Books {
+  if (wallet === undefined) return books;
+  if (!books.currencies.includes(wallet))
+    throw new Failure('not-found', `There is no ${wallet} wallet with money or transactions.`, {
+      next: { do: 'see-wallets' },
+    });
+  const { openings, differences, tied } = books;
+  const own = ({ ccy }: { readonly ccy: string }): boolean => ccy === wallet;
+  return {
+    ...books,
+    currencies: [wallet],
+    openings: openings.filter(own),
+    differences: differences.filter(own),
+    tied: tied.filter(own),
+  };
 }
 
 /** Lists the closed months of this account in their order. */
@@ -342,27 +348,25 @@ export const statementLines = (
 /** Yields the rows of all wallets without balances, in the order of their times. */
 export const timedLines = (
   books: Books,
-  { period, day }: Pick<StatementScope, 'period' | 'day'>,
+  scope: StatementScope,
   context: Context,
-): AsyncGenerator<StatementRow> => withLocalData(timedRows(books, period, day), context);
+): AsyncGenerator<StatementRow> => withLocalData(timedRows(books, scope), context);
 
-function* timedRows(
-  books: Books,
-  period: StatementScope['period'],
-  day: StatementScope['day'],
-): Generator<StatementRow> {
+function* timedRows(books: Books, { period, day }: StatementScope): Generator<StatementRow> {
   const none = new Big(0);
   for (const movement of books.movements(undefined, period)) yield rowOf(movement, none, day);
 }
 
 /** Yields the rows of each wallet without the data of this home. */
-export function* walletRows(books: Books, scope: StatementScope): Generator<StatementRow> {
-  const { wallets, period, now, day } = scope;
-  for (const ccy of wallets) {
-    yield* statementRows(ccy, books.movements(ccy), scope);
-    const difference =
-      period.end > now ? books.differences.find((each) => each.ccy === ccy) : undefined;
-    if (difference !== undefined) yield differenceRow(difference, day(now));
+export function* walletRows(
+  { currencies, movements, differences, at }: Books,
+  scope: StatementScope,
+): Generator<StatementRow> {
+  for (const ccy of currencies) {
+    yield* statementRows(ccy, movements(ccy), { ...scope, now: at });
+    const difference = differences.find((each) => each.ccy === ccy);
+    if (difference !== undefined && scope.period.end > at)
+      yield differenceRow(difference, scope.day(at));
   }
 }
 

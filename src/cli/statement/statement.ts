@@ -1,13 +1,14 @@
 // A statement of the wallets: opening balance, movements with running balances, closing balance,
 // and whether the movements explain the service's balance, also in the formats of ledger and
 // accounting programs. Sums the movements by currency and kind.
+import type Big from 'big.js';
 import { stringify } from 'csv-stringify/sync';
 import { fixed, isFiat } from '../../formats/amount.js';
 import { always, dayWriter, monthSpan, type Span } from '../../formats/calendar.js';
-import { Failure, type FailureDetails } from '../../formats/failure.js';
+import { Failure } from '../../formats/failure.js';
 import type { StatementRow } from '../../formats/statement-row.js';
 import { asPlainCell } from '../../formats/text.js';
-import { commandLine } from '../../terminal/next-step.js';
+import { type Command, commandLine } from '../../terminal/next-step.js';
 import { namesOf } from '../../terminal/rows/list.js';
 import type { ListView } from '../../terminal/rows/view.js';
 import { sanitize } from '../../terminal/sanitize.js';
@@ -26,10 +27,9 @@ import type { Books } from '../../wallet/books/gather.js';
 import { type Candidate, sumsOf } from '../../wallet/books/movement.js';
 import {
   type AccountOf,
-  beancountWriter,
   checkAccount,
-  hledgerWriter,
   type LedgerWriter,
+  ledgerWriter,
   ofxFoot,
   ofxHead,
   ofxRow,
@@ -48,7 +48,7 @@ import { month } from '../tx/history.js';
 import { choice, currency } from '../values.js';
 import { accountRules } from './accounts.js';
 import {
-  chosenWallets,
+  onlyWallet,
   date,
   openBooks,
   periodOf,
@@ -102,15 +102,14 @@ export const statement = defineCommand({
       throw new Failure('usage', 'Give either --month, or --from and --to, not both.');
     const period = of === undefined ? periodOf(from, to, zone) : monthSpan(of, zone, context.now());
     if (format !== undefined) checkWallet(format, wallet);
-    const books = await openBooks({ zone, period }, context);
-    const wallets = chosenWallets(books, wallet);
-    const scope = { wallets, period, now: books.at, day: dayWriter(zone) };
+    const books = onlyWallet(await openBooks({ zone, period }, context), wallet);
+    const scope = { period, day: dayWriter(zone) };
     return {
       books,
       scope,
       rows: statementLines(books, scope, context),
       text: format && statementText(format, books, scope, zone, context),
-      failure: notTied(wallets, books, zone, context),
+      failure: notTied(books, scope.day, context),
     };
   },
   view: {
@@ -120,22 +119,21 @@ export const statement = defineCommand({
       text === undefined ? out.list(rows, { ...statementList, ...parts }) : out.pour(text),
   },
   async adapt({ books, scope, failure }, { wallet, tz }, context) {
-    const { wallets, period, now } = scope;
-    const tied = books.tied.filter(({ ccy }) => wallets.includes(ccy));
+    const { tied, at } = books;
+    const isTied = failure === undefined && tied.length > 0;
     return {
-      heading: await headingOf(wallets, period, zoneOf(tz), context),
+      heading: await headingOf(books, scope, zoneOf(tz), context),
       ...(wallet !== undefined && { group: undefined }),
-      ...(failure === undefined &&
-        tied.length > 0 && { footer: tiedText(tied, period.end <= now) }),
+      ...(isTied && { footer: tiedText(tied, scope.period.end <= at) }),
     };
   },
   // The statement does not contain the transactions that have not settled.
   remarks: ({ books, scope, failure }, { terminal }) =>
     failure === undefined
-      ? pendingIn(scope.wallets, books, scope.period).map(
+      ? pendingIn(books, scope.period).map(
           (each) => `  ${explanationText({ ...each, isExact: false })}`,
         )
-      : unexplainedLines(scope.wallets, books, terminal.stderrCanvas),
+      : unexplainedLines(books, terminal.stderrCanvas),
   failure: ({ failure }) => failure,
 });
 
@@ -151,11 +149,10 @@ interface Statement {
 
 /** The transactions in flight that were created in the period. */
 export const pendingIn = (
-  wallets: readonly string[],
-  { candidates }: Books,
+  { currencies, candidates }: Books,
   { first, end }: Span,
-): Candidate[] =>
-  wallets
+): readonly Candidate[] =>
+  currencies
     .flatMap((ccy) => candidates(ccy))
     .filter(({ reason, at }) => reason === 'in flight' && at >= first && at < end);
 
@@ -164,16 +161,14 @@ export const pendingIn = (
  * right end.
  */
 async function headingOf(
-  wallets: readonly string[],
-  { first, end }: Span,
+  { currencies: [only, ...others] }: Books,
+  { period: { first, end }, day }: StatementScope,
   zone: string,
   context: Context,
 ): Promise<readonly [string, string] | undefined> {
   if (!context.out.forPeople) return undefined;
-  const day = dayWriter(zone);
   const from = first <= always.first ? undefined : day(first);
   const to = end >= always.end ? undefined : day(end - 1);
-  const [only, ...others] = wallets;
   const left = [others.length === 0 ? (only ?? '') : 'All wallets', periodText(from, to), zone];
   const { service, accountId } = await whereaboutsOf(context);
   return [left.join(' · '), `${service} · ${accountId}`];
@@ -184,73 +179,60 @@ async function headingOf(
  * hint contains a command that records an unexplained amount.
  */
 export function notTied(
-  wallets: readonly string[],
   books: Books,
-  zone: string,
+  day: StatementScope['day'],
   { globals }: Pick<Context, 'globals'>,
 ): Failure | undefined {
-  const [openings, differences] = untied(wallets, books);
-  const [[opening], [difference]] = [openings, differences];
+  const { differences, openings, at } = books;
+  const [[difference], [opening]] = [differences, openings];
+  const adjusting = (value: Big, ccy: string, on: number, note: string): Command => ({
+    command: 'statement adjust',
+    argument: `${fixed(value)}${ccy.toLowerCase()}`,
+    options: { '--on': day(on), '--note': note },
+  });
   if (difference !== undefined) {
-    const texts = differences.map((each) => differenceWithReasons(each, books));
+    const { ccy, difference: value, lastTied = at } = difference;
+    const [hint, note] = value.gt(0)
+      ? ['If it came to your permanent address', 'deposit']
+      : ['If the money left without a listed transaction', 'withdrawal'];
     return new Failure(
       'books-differ',
-      `The statement does not add up. ${texts.join('. ')}. ` +
+      'The statement does not add up. ' +
+        `${differences.map((each) => differenceWithReasons(each, books)).join('. ')}. ` +
         `To compare each transaction: ${commandLine({ command: 'reconcile' }, globals)}`,
-      adjustAdvice(difference, dayWriter(zone)(difference.lastTied ?? books.at)),
+      { hint, next: { do: 'run', ...adjusting(value, ccy, lastTied, note) } },
     );
   }
   if (opening === undefined) return undefined;
   const names = openings.map(({ ccy }) => ccy).join(', ');
-  const amount = `${fixed(opening.value)}${opening.ccy.toLowerCase()}`;
-  const on = dayWriter(zone)(opening.at);
   return new Failure('books-differ', `No transaction explains the opening balance of ${names}.`, {
     hint: `Record the opening balance of ${opening.ccy} once`,
     next: {
       do: 'run',
-      command: `statement adjust ${amount}`,
-      options: { '--on': on, '--note': 'opening balance' },
+      ...adjusting(opening.value, opening.ccy, opening.at, 'opening balance'),
     },
   });
 }
 
-const untied = (wallets: readonly string[], { openings, differences }: Books) =>
-  [
-    openings.filter(({ ccy }) => wallets.includes(ccy)),
-    differences.filter(({ ccy }) => wallets.includes(ccy)),
-  ] as const;
-
 /** Describes the unexplained amounts, and the transactions that could explain them. */
-export function unexplainedLines(
-  wallets: readonly string[],
-  books: Books,
+export const unexplainedLines = (
+  { openings, differences, candidates }: Books,
   canvas: Canvas,
-): string[] {
-  const [openings, differences] = untied(wallets, books);
-  const found = differences.flatMap((each) => explanations(each, books.candidates(each.ccy)));
-  return [...openingLines(openings, canvas), ...found.map((each) => `  ${explanationText(each)}`)];
-}
+): string[] => [
+  ...openingLines(openings, canvas),
+  ...differences
+    .flatMap((each) => explanations(each, candidates(each.ccy)))
+    .map((each) => `  ${explanationText(each)}`),
+];
 
-function differenceWithReasons(difference: Difference, books: Books): string {
-  const exact = explanations(difference, books.candidates(difference.ccy))
+function differenceWithReasons(difference: Difference, { candidates }: Books): string {
+  const exact = explanations(difference, candidates(difference.ccy))
     .filter(({ isExact }) => isExact)
     .map(({ txnId, reason }) => `${txnId} (${reason})`);
   const text = differenceText(difference);
   return exact.length === 0
     ? text
     : `${text}. The difference is exactly the amount of ${exact.join(', ')}`;
-}
-
-function adjustAdvice(
-  { ccy, difference }: Difference,
-  day: string,
-): Pick<FailureDetails, 'hint' | 'next'> {
-  const [hint, note] = difference.gt(0)
-    ? ['If it came to your permanent address', 'deposit']
-    : ['If the money left without a listed transaction', 'withdrawal'];
-  const argument = `${fixed(difference)}${ccy.toLowerCase()}`;
-  const options = { '--on': day, '--note': note };
-  return { hint, next: { do: 'run', command: 'statement adjust', argument, options } };
 }
 
 export const statementTotals = defineCommand({
@@ -266,9 +248,8 @@ export const statementTotals = defineCommand({
   async run({ from, to, wallet, tz }, context) {
     const zone = zoneOf(tz);
     const period = periodOf(from, to, zone);
-    const books = await openBooks({ zone, period }, context);
-    const wallets = chosenWallets(books, wallet);
-    const rows = wallets
+    const books = onlyWallet(await openBooks({ zone, period }, context), wallet);
+    const rows = books.currencies
       .flatMap((each) =>
         sumsOf(books.movements(each, period), ({ kind }) => (moves.has(kind) ? kind : undefined)),
       )
@@ -280,14 +261,13 @@ export const statementTotals = defineCommand({
         out,
         fee,
       }));
-    return { books, wallets, rows, failure: notTied(wallets, books, zone, context) };
+    return { books, rows, failure: notTied(books, dayWriter(zone), context) };
   },
   view: list<StatementTotal, { readonly rows: readonly StatementTotal[] }>(
     totalList,
     ({ rows }) => rows,
   ),
-  remarks: ({ books, wallets }, { terminal }) =>
-    unexplainedLines(wallets, books, terminal.stderrCanvas),
+  remarks: ({ books }, { terminal }) => unexplainedLines(books, terminal.stderrCanvas),
   failure: ({ failure }) => failure,
 });
 
@@ -324,8 +304,8 @@ async function* statementText(
   if (format === 'ofx') return yield* ofxText(books, scope, context);
   if (format === 'hledger' || format === 'beancount') {
     for (const [index, { account }] of rules.entries()) checkAccount(account, index + 2);
-    const create = format === 'hledger' ? hledgerWriter : beancountWriter;
-    return yield* ledgerText(create(zone, accountOf, sanitize), books, scope, context);
+    const writer = ledgerWriter(format, zone, accountOf, sanitize);
+    return yield* ledgerText(writer, books, scope, context);
   }
   yield* programText(format, books, scope, accountOf, context);
 }
@@ -336,12 +316,12 @@ async function* ledgerText(
   scope: StatementScope,
   context: Context,
 ): AsyncGenerator<string> {
-  const { wallets, period, day } = scope;
+  const { period, day } = scope;
   const declared = (text: string): string => writer.declarations() + text;
   yield writer.head;
   const isLater = period.first > 0;
   if (isLater && writer.opens)
-    for (const ccy of wallets) {
+    for (const ccy of books.currencies) {
       const value = balanceAfter(books.movements(ccy), period.first);
       yield declared(writer.opening(day(period.first), { ccy, value }));
     }
@@ -359,7 +339,7 @@ async function* ledgerText(
       );
   }
   for await (const row of timedLines(books, scope, context)) yield declared(writer.entry(row));
-  for (const ccy of wallets) yield declared(closingText(ccy, writer, books, scope));
+  for (const ccy of books.currencies) yield declared(closingText(ccy, writer, books, scope));
 }
 
 /**
@@ -371,15 +351,15 @@ async function* ledgerText(
 function closingText(
   ccy: string,
   writer: LedgerWriter,
-  { movements, differences }: Books,
-  { period, now, day }: StatementScope,
+  { movements, differences, at }: Books,
+  { period, day }: StatementScope,
 ): string {
   const { difference, lastTied = 0 } = differences.find((each) => each.ccy === ccy) ?? {};
   const [first] = movements(ccy);
   if (difference === undefined && (first === undefined || first.at >= period.end)) return '';
   const added = balanceAfter(movements(ccy), period.end);
   const value = difference === undefined || period.end <= lastTied ? added : added.plus(difference);
-  return writer.closing(day(Math.min(period.end - 1, now)), { ccy, value });
+  return writer.closing(day(Math.min(period.end - 1, at)), { ccy, value });
 }
 
 async function* ofxText(
@@ -387,15 +367,15 @@ async function* ofxText(
   scope: StatementScope,
   context: Context,
 ): AsyncGenerator<string> {
-  const { wallets, period, now } = scope;
-  const [ccy = ''] = wallets;
+  const { period } = scope;
+  const {
+    at,
+    currencies: [ccy = ''],
+  } = books;
   const [first] = books.movements(ccy);
-  const span = {
-    first: Math.max(period.first, first?.at ?? 0),
-    end: Math.min(period.end, now + 1),
-  };
+  const span = { first: Math.max(period.first, first?.at ?? 0), end: Math.min(period.end, at + 1) };
   const { id } = await context.account();
-  yield ofxHead({ ccy, accountId: id, bank: context.settings.maker }, span, now);
+  yield ofxHead({ ccy, accountId: id, bank: context.settings.maker }, span, at);
   for await (const row of statementLines(books, scope, context))
     if (isMovement(row)) yield ofxRow(row, sanitize);
     else if (row.kind === 'closing') yield ofxFoot(row.balance, span, ccy);

@@ -392,16 +392,19 @@ export function sqliteFailure(
 }
 
 type SqlValue = string | number | null;
+type RowSchema = v.GenericSchema<unknown, unknown>;
 
 /** A temporary database. libsql keeps a database without a name in memory, so it is a file. */
 export interface Scratch {
   run(text: string, ...values: readonly SqlValue[]): void;
   /** Inserts or replaces a row. Equal amounts become equal texts. */
   insert(table: string, row: Readonly<Record<string, SqlValue | Big>>): void;
-  /** Yields the rows of a query one at a time. */
-  each(text: string, ...values: readonly SqlValue[]): Iterable<unknown>;
-  /** The first row of a query, or undefined. */
-  first(text: string, ...values: readonly SqlValue[]): unknown;
+  /** Yields the rows of a query one at a time, as the schema reads them. */
+  each<S extends RowSchema>(
+    schema: S,
+    text: string,
+    ...values: readonly SqlValue[]
+  ): Iterable<v.InferOutput<S>>;
   /** Groups statements, which is faster than one statement at a time. */
   together(work: () => void): void;
   close(): void;
@@ -437,10 +440,9 @@ export function openScratch(tables: string): Scratch {
       );
       statement(text).run(...values);
     },
-    *each(text, ...values) {
-      yield* db.prepare(text).iterate(...values);
+    *each(schema, text, ...values) {
+      for (const row of db.prepare(text).iterate(...values)) yield v.parse(schema, row);
     },
-    first: (text, ...values): unknown => statement(text).get(...values),
     together: (work) => db.transaction(work)(),
     close() {
       db.close();

@@ -192,24 +192,9 @@ export function periodText(from: string | undefined, to: string | undefined): st
   if (from === `${year}-01-01` && to === `${year}-12-31`) return year;
   const last = new Date(Date.UTC(Number(year), Number(month), 0)).toISOString().slice(0, 10);
   if (from === `${year}-${month}-01` && to === last)
-    return `${monthNames[Number(month) - 1] ?? ''} ${year}`;
+    return new Date(from).toLocaleString('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
   return from === to ? from : `${from} to ${to}`;
 }
-
-const monthNames = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-];
 
 interface Differing {
   readonly ccy: string;

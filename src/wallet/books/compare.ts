@@ -99,23 +99,20 @@ export interface Sources {
  */
 const tables = `
   CREATE TABLE service (
-    txnId TEXT PRIMARY KEY, reference TEXT, state TEXT, outcome TEXT, isOut INTEGER,
-    created INTEGER, ccy TEXT, total TEXT, arrivedCcy TEXT, arrived TEXT, requested TEXT,
-    contradiction TEXT, destination TEXT, isListed INTEGER
-  ) STRICT;
+    txnId PRIMARY KEY, reference, state, outcome, isOut, created, ccy, total, arrivedCcy, arrived,
+    requested, contradiction, destination, isListed
+  );
   CREATE TABLE local (
-    n INTEGER PRIMARY KEY, source TEXT, txnId TEXT, reference TEXT, outcome TEXT,
-    state TEXT, ccy TEXT, total TEXT, receivesCcy TEXT, receives TEXT, destination TEXT,
-    ended TEXT, seen INTEGER
-  ) STRICT;
+    n INTEGER PRIMARY KEY, source, txnId, reference, outcome, state, ccy, total, receivesCcy,
+    receives, destination, ended, seen
+  );
   CREATE INDEX local_id ON local (txnId, source);
   CREATE UNIQUE INDEX local_inbox ON local (txnId) WHERE source = 'inbox';
-  CREATE TABLE accepted (txnId TEXT, facts TEXT, note TEXT, PRIMARY KEY (txnId, facts)) STRICT;
+  CREATE TABLE accepted (txnId, facts, note, PRIMARY KEY (txnId, facts));
   CREATE TABLE found (
-    n INTEGER PRIMARY KEY, difference TEXT, source TEXT, txnId TEXT, reference TEXT, ccy TEXT,
-    here TEXT, there TEXT, detail TEXT,
-    facts TEXT AS (json_array(difference, ccy, here, there, detail))
-  ) STRICT;
+    n INTEGER PRIMARY KEY, difference, source, txnId, reference, ccy, here, there, detail,
+    facts AS (json_array(difference, ccy, here, there, detail))
+  );
   CREATE VIEW differences AS
     SELECT found.*, note AS accepted FROM found LEFT JOIN accepted USING (txnId, facts);`;
 
@@ -155,27 +152,26 @@ export function openComparison(): Comparison {
       await readMissing(sources, db);
       db.run(query, first, firstEvent, end);
     },
-    *differences(txnId) {
+    differences(txnId) {
       const [of, ...id] = txnId === undefined ? [''] : ['WHERE txnId = ?', txnId];
-      for (const row of db.each(`SELECT * FROM differences ${of} ORDER BY n`, ...id))
-        yield v.parse(differenceRow, row);
+      return db.each(differenceRow, `SELECT * FROM differences ${of} ORDER BY n`, ...id);
     },
     facts: (txnId) =>
-      [...db.each('SELECT facts FROM found WHERE txnId = ? ORDER BY n', txnId)].map(
-        (row) => v.parse(factsRow, row).facts,
+      [...db.each(factsRow, 'SELECT facts FROM found WHERE txnId = ? ORDER BY n', txnId)].map(
+        ({ facts }) => facts,
       ),
-    counts: () =>
-      v.parse(countRows, [
-        ...db.each(`SELECT difference, sum(accepted IS NULL) AS open, count(accepted) AS accepted
-          FROM differences GROUP BY difference ORDER BY min(n)`),
-      ]),
-    close: () => db.close(),
+    counts: () => [
+      ...db.each(
+        countRow,
+        `SELECT difference, sum(accepted IS NULL) AS open, count(accepted) AS accepted
+          FROM differences GROUP BY difference ORDER BY min(n)`,
+      ),
+    ],
+    close: db.close,
   };
 }
 
-const countRows = v.array(
-  v.object({ difference: v.string(), open: v.number(), accepted: v.number() }),
-);
+const countRow = v.object({ difference: v.string(), open: v.number(), accepted: v.number() });
 
 /** Stores the payments of all sources. Returns the time of the first event in epoch ms. */
 async function putSources({ journal, inbox, accepted, period }: Sources, db: Scratch) {
@@ -211,10 +207,8 @@ const putEvent = ({ txnId, txnState, at }: KnownEvent, db: Scratch): void =>
 async function readMissing({ read, period }: Sources, db: Scratch): Promise<void> {
   // The first event of a transaction of a later period is also later.
   db.run(`DELETE FROM local AS l WHERE source = 'inbox' AND seen >= ? AND ${unlisted}`, period.end);
-  const missing = [
-    ...db.each(`SELECT DISTINCT txnId FROM local l WHERE ${unlisted} AND ${moved}`),
-  ].map((row) => v.parse(idRow, row).txnId);
-  await severalAtOnce(missing, async (txnId) => {
+  const missing = `SELECT DISTINCT txnId FROM local l WHERE ${unlisted} AND ${moved}`;
+  await severalAtOnce([...db.each(idRow, missing)], async ({ txnId }) => {
     const txn = await read(txnId).catch(ifNotFound);
     if (txn === undefined) return;
     const created = txn.createdAt ?? period.first;
@@ -244,12 +238,14 @@ function serviceRow(txn: ListedTransaction, isListed: 0 | 1) {
     outcome: outcomeAtService(txnState),
     isOut: Number(isOut),
     created: createdAt ?? 0,
-    ccy: moved?.left.ccy ?? null,
-    total: moved?.left.value ?? null,
-    arrivedCcy: moved?.arrived.ccy ?? null,
-    arrived: moved?.arrived.value ?? null,
-    requested: moved === undefined || isOut ? null : requestedOtherwise(txn, moved),
-    contradiction: moved === undefined ? null : contradictionIn(txn, moved),
+    ...(moved && {
+      ccy: moved.left.ccy,
+      total: moved.left.value,
+      arrivedCcy: moved.arrived.ccy,
+      arrived: moved.arrived.value,
+      requested: isOut ? null : requestedOtherwise(txn, moved),
+      contradiction: contradictionIn(txn, moved),
+    }),
     destination: destinationIn(destReq.reqDetails),
     isListed,
   };
@@ -328,10 +324,11 @@ export type Difference = Readonly<v.InferOutput<typeof differenceRow>>;
 const moved = "l.outcome IS NOT 'nothing moved'";
 const unlisted = 'NOT EXISTS (SELECT 1 FROM service s WHERE s.txnId = l.txnId)';
 
+const completed = "s.state = 'completed'";
+
 /** Both sides report an amount of a payment that settled. */
-const settled =
-  "l.outcome IN ('paid', 'in flight') AND l.source <> 'inbox' AND s.state = 'completed' AND " +
-  's.total IS NOT NULL';
+const settled = `l.outcome IN ('paid', 'in flight') AND l.source <> 'inbox'
+  AND ${completed} AND s.total IS NOT NULL`;
 const hasDebit = 'l.total IS NOT NULL AND l.ccy IS NOT NULL';
 const hasCredit = `${hasDebit} AND l.receives IS NOT NULL AND l.receivesCcy IS NOT NULL
   AND s.arrived IS NOT NULL`;
@@ -423,23 +420,19 @@ const ofService: readonly Check[] = [
   [
     'not comparable',
     "'the service reports no amount or currency'",
-    "s.state = 'completed' AND s.total IS NULL",
+    `${completed} AND s.total IS NULL`,
   ],
-  [
-    'contradicts itself',
-    's.contradiction',
-    "s.state = 'completed' AND s.contradiction IS NOT NULL",
-  ],
+  ['contradicts itself', 's.contradiction', `${completed} AND s.contradiction IS NOT NULL`],
   [
     'arrived differs',
     "'the amount received differs from the requested amount'",
-    "s.state = 'completed' AND s.requested IS NOT NULL",
+    `${completed} AND s.requested IS NOT NULL`,
     { source: "'request'", ccy: 's.arrivedCcy', here: 's.requested', there: 's.arrived' },
   ],
   [
     'event never came',
     "'no event reported the state completed'",
-    `s.state = 'completed' AND s.created >= ?2 AND NOT EXISTS
+    `${completed} AND s.created >= ?2 AND NOT EXISTS
       (SELECT 1 FROM local e
         WHERE e.txnId = s.txnId AND e.source = 'inbox' AND e.outcome = 'paid')`,
     { source: "'inbox'" },
@@ -461,8 +454,7 @@ const stepOfPayment = "iif(l.source = 'inbox', 2, 0)";
 const ownSource = { source: 'l.source' };
 
 const query = `INSERT INTO found
-    (difference, source, txnId, reference, ccy, here, there, detail)
-  SELECT difference, source, txnId, reference, ccy, here, there, detail FROM (${[
+  SELECT NULL, difference, source, txnId, reference, ccy, here, there, detail FROM (${[
     ...ofPayments.map(
       selecting(stepOfPayment, 'l', 'local l WHERE', {
         ...ownSource,

@@ -76,9 +76,6 @@ const candidateText = v.object({
  */
 export type Candidate = Readonly<v.InferOutput<typeof candidateText>>;
 
-export const readMovement = (text: string): Movement => v.parse(movementText, JSON.parse(text));
-export const readCandidate = (text: string): Candidate => v.parse(candidateText, JSON.parse(text));
-
 export interface BookedMovements {
   readonly movements: readonly Movement[];
   readonly candidates: readonly Candidate[];
@@ -314,14 +311,11 @@ export interface BookRows {
 
 /** The `amount` of a movement is its change of the wallet. */
 const tables = `
-  CREATE TABLE listed (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
-  CREATE TABLE movements (
-    ccy TEXT, at INTEGER, id TEXT, amount TEXT, data TEXT, PRIMARY KEY (ccy, at, id)
-  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE listed (id PRIMARY KEY) WITHOUT ROWID;
+  CREATE TABLE movements (ccy, at, id, amount, data, PRIMARY KEY (ccy, at, id)) WITHOUT ROWID;
   CREATE INDEX movements_id ON movements (id);
-  CREATE TABLE candidates (id TEXT, ccy TEXT, data TEXT, PRIMARY KEY (id, ccy))
-    STRICT, WITHOUT ROWID;
-  CREATE TABLE sealed (month TEXT, ccy TEXT, at INTEGER, id TEXT, amount TEXT, data TEXT) STRICT;
+  CREATE TABLE candidates (id, ccy, data, PRIMARY KEY (id, ccy)) WITHOUT ROWID;
+  CREATE TABLE sealed (month, ccy, at, id, amount, data);
   CREATE INDEX sealed_id ON sealed (id, ccy);`;
 
 /**
@@ -336,14 +330,18 @@ const unlikeSealed = `
   EXCEPT SELECT id, ccy FROM sealed s JOIN movements USING (id, ccy, at, amount) WHERE month <= ?3
     AND (SELECT count(*) FROM sealed o WHERE o.id = s.id AND o.ccy = s.ccy AND month <= ?3) = 1`;
 
+const ccyRow = v.object({ ccy: v.string() });
 const keyRow = v.object({ id: v.string(), ccy: v.string() });
 const timeRow = v.object({ id: v.string(), at: v.number() });
+const isTransaction = "data ->> 'kind' <> 'correction'";
 
-const dataOf = (row: unknown): string => v.parse(v.object({ data: v.string() }), row).data;
-
-function* readAll(rows: Iterable<unknown>): Iterable<Movement> {
-  for (const row of rows) yield readMovement(dataOf(row));
-}
+const jsonRow = <S extends v.GenericSchema>(data: S) =>
+  v.pipe(
+    v.object({ data: v.pipe(v.string(), v.parseJson(), data) }),
+    v.transform((row) => row.data),
+  );
+const movementRow = jsonRow(movementText);
+const candidateRow = jsonRow(candidateText);
 
 function insert(db: Scratch, table: 'movements' | 'sealed', movement: Movement, more = {}): void {
   const { ccy, at, txnId, reference } = movement;
@@ -354,10 +352,6 @@ function insert(db: Scratch, table: 'movements' | 'sealed', movement: Movement, 
 
 export function openBookRows(): BookRows {
   const db = openScratch(tables);
-  const insertCandidate = (candidate: Candidate): void => {
-    const { ccy, txnId } = candidate;
-    db.insert('candidates', { id: txnId, ccy, data: JSON.stringify(candidate) });
-  };
   return {
     replace: (txnIds, movements, candidates = []) =>
       db.together(() => {
@@ -367,30 +361,27 @@ export function openBookRows(): BookRows {
           db.run('DELETE FROM candidates WHERE id = ?', txnId);
         }
         for (const each of movements) insert(db, 'movements', each);
-        for (const each of candidates) insertCandidate(each);
+        for (const each of candidates)
+          db.insert('candidates', { id: each.txnId, ccy: each.ccy, data: JSON.stringify(each) });
       }),
     addMissing(candidates) {
+      const unlessListed = `INSERT OR REPLACE INTO candidates
+        SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM listed WHERE id = ?1)`;
       for (const each of candidates)
-        if (db.first('SELECT 1 FROM listed WHERE id = ?', each.txnId) === undefined)
-          insertCandidate(each);
+        db.run(unlessListed, each.txnId, each.ccy, JSON.stringify(each));
     },
     currencies: () =>
-      [...db.each("SELECT DISTINCT ccy, '' AS id FROM movements ORDER BY ccy")].map(
-        (row) => v.parse(keyRow, row).ccy,
-      ),
+      [...db.each(ccyRow, 'SELECT DISTINCT ccy FROM movements ORDER BY ccy')].map(({ ccy }) => ccy),
     movements(ccy, { first, end } = always) {
-      const of = ccy === undefined ? [] : [ccy];
-      const rows = `WHERE ${ccy === undefined ? '' : 'ccy = ? AND '}at >= ? AND at < ?`;
-      return readAll(
-        db.each(`SELECT data FROM movements ${rows} ORDER BY at, id, ccy`, ...of, first, end),
-      );
+      const [of, ...wallet] = ccy === undefined ? [''] : ['ccy = ? AND ', ccy];
+      const text = `SELECT data FROM movements WHERE ${of}at >= ? AND at < ? ORDER BY at, id, ccy`;
+      return db.each(movementRow, text, ...wallet, first, end);
     },
-    candidates: (ccy) =>
-      [...db.each('SELECT data FROM candidates WHERE ccy = ? ORDER BY id', ccy)].map((row) =>
-        readCandidate(dataOf(row)),
-      ),
+    candidates: (ccy) => [
+      ...db.each(candidateRow, 'SELECT data FROM candidates WHERE ccy = ? ORDER BY id', ccy),
+    ],
     ...sealedRows(db),
-    close: () => db.close(),
+    close: db.close,
   };
 }
 
@@ -401,15 +392,19 @@ function sealedRows(db: Scratch): Pick<BookRows, 'seal' | 'sealedTimes' | 'seale
         for (const cells of rows)
           if (cells['txnId']) insert(db, 'sealed', sealedMovement(cells), { month });
       }),
-    sealedTimes(txnIds) {
-      const text = `SELECT id, at FROM sealed
-        WHERE id IN (SELECT value FROM json_each(?)) AND data ->> 'kind' <> 'correction'`;
-      const rows = v.parse(v.array(timeRow), [...db.each(text, JSON.stringify(txnIds))]);
-      return new Map(rows.map(({ id, at }) => [id, at]));
-    },
+    sealedTimes: (txnIds) =>
+      new Map(
+        [
+          ...db.each(
+            timeRow,
+            `SELECT id, at FROM sealed
+              WHERE id IN (SELECT value FROM json_each(?)) AND ${isTransaction}`,
+            JSON.stringify(txnIds),
+          ),
+        ].map(({ id, at }) => [id, at]),
+      ),
     *sealed() {
-      const rows = db.each("SELECT data FROM sealed WHERE data ->> 'kind' <> 'correction'");
-      for (const movement of readAll(rows))
+      for (const movement of db.each(movementRow, `SELECT data FROM sealed WHERE ${isTransaction}`))
         yield {
           ccy: movement.ccy,
           at: movement.at,
@@ -422,12 +417,12 @@ function sealedRows(db: Scratch): Pick<BookRows, 'seal' | 'sealedTimes' | 'seale
     keepSealed(months) {
       const [first, last] = [months[0], months.at(-1)];
       if (first === undefined || last === undefined) return;
-      const unlike = [...db.each(unlikeSealed, first.first, last.end, last.month)];
-      for (const { id, ccy } of v.parse(v.array(keyRow), unlike)) {
+      const unlike = [...db.each(keyRow, unlikeSealed, first.first, last.end, last.month)];
+      for (const { id, ccy } of unlike) {
         const of = 'WHERE id = ? AND ccy = ?';
         const sealed = `SELECT data FROM sealed ${of} AND month <= ? ORDER BY month`;
-        const was = [...readAll(db.each(sealed, id, ccy, last.month))];
-        const [current] = readAll(db.each(`SELECT data FROM movements ${of}`, id, ccy));
+        const was = [...db.each(movementRow, sealed, id, ccy, last.month)];
+        const [current] = db.each(movementRow, `SELECT data FROM movements ${of}`, id, ccy);
         db.run(`DELETE FROM movements ${of}`, id, ccy);
         for (const each of corrected(was, current, months)) insert(db, 'movements', each);
       }
@@ -438,19 +433,17 @@ function sealedRows(db: Scratch): Pick<BookRows, 'seal' | 'sealedTimes' | 'seale
 function sealedMovement(cells: Cells): Movement {
   const text = (name: string): string | null => cells[name] || null;
   const created = text('created');
-  return readMovement(
-    JSON.stringify({
-      ...cells,
-      ccy: cells['wallet'],
-      at: Date.parse(cells['time'] ?? ''),
-      created: created === null ? null : Date.parse(created),
-      reference: text('reference'),
-      note: text('note'),
-      other: text('method') ?? text('counterparty') ?? '',
-      exchanged: text('exchanged'),
-      exchangedCcy: text('exchangedCcy'),
-    }),
-  );
+  return v.parse(movementText, {
+    ...cells,
+    ccy: cells['wallet'],
+    at: Date.parse(cells['time'] ?? ''),
+    created: created === null ? null : Date.parse(created),
+    reference: text('reference'),
+    note: text('note'),
+    other: text('method') ?? text('counterparty') ?? '',
+    exchanged: text('exchanged'),
+    exchangedCcy: text('exchangedCcy'),
+  });
 }
 
 /** Returns the sealed movements of a transaction in one wallet, followed by their correction. */

@@ -258,121 +258,102 @@ export interface LedgerWriter {
   readonly declarations: () => string;
 }
 
+type LedgerProgram = keyof typeof styles;
+
 interface Style {
   readonly indent: string;
   readonly head: (title: string, note: string | null) => string;
   readonly tag: (name: string, value: string) => string;
   readonly declare: (name: string) => string;
+  readonly opens: boolean;
+  /** @param wallet the account of the wallet */
+  readonly closing: (day: string, wallet: string, balance: Money) => string;
+  readonly opening: (day: string, wallet: string, balance: Money, from: string) => string;
 }
 
 const isAccount = (name: string): boolean => name.includes(':');
 
-/** @param clean the function that sanitizes external text and converts it to one line */
-export const hledgerWriter = (
-  zone: string,
-  accountOf: AccountOf,
-  clean: (text: string) => string,
-): LedgerWriter => {
-  // hledger reads a semicolon as the beginning of a comment, and a comma as the end of a tag.
-  const plain = (text: string): string => text.replaceAll(';', ',');
-  const style: Style = {
-    indent: '    ',
-    head: (title, note) => (note === null ? plain(title) : `${plain(title)} | ${plain(note)}`),
-    tag: (name, value) => `; ${name}: ${value.replaceAll(',', ' ')}`,
-    declare: (name) =>
-      isAccount(name) ? `account ${name}\n` : `commodity ${sampleOf(name)} ${name}\n`,
-  };
-  const assertion = (day: string, title: string, posting: string, { ccy, value }: Money): string =>
-    `\n${day} * ${title}\n    ${posting} = ${fixed(value)} ${use(ccy)}\n`;
-  const { use, wallet, ...writer } = writerOf(style, accountOf, clean);
-  return {
-    ...writer,
-    head: `; Written by svcpay. Dates are in ${zone}.\n`,
-    opens: true,
-    closing: (day, balance) =>
-      assertion(day, 'Closing balance', `${wallet(balance.ccy)}  0 ${balance.ccy}`, balance),
-    opening: (day, balance) =>
-      assertion(day, 'Opening balance', `${wallet(balance.ccy)} `, balance) +
-      `    ${use('Equity:Svcpay:Opening')}\n`,
-  };
+// hledger reads a semicolon as the beginning of a comment, and a comma as the end of a tag.
+const withoutComment = (text: string): string => text.replaceAll(';', ',');
+
+const hledger: Style = {
+  indent: '    ',
+  head: (title, note) => [title, ...(note === null ? [] : [note])].map(withoutComment).join(' | '),
+  tag: (name, value) => `; ${name}: ${value.replaceAll(',', ' ')}`,
+  declare: (name) =>
+    isAccount(name) ? `account ${name}\n` : `commodity ${sampleOf(name)} ${name}\n`,
+  opens: true,
+  closing: (day, wallet, { ccy, value }) =>
+    `\n${day} * Closing balance\n    ${wallet}  0 ${ccy} = ${fixed(value)} ${ccy}\n`,
+  opening: (day, wallet, { ccy, value }, from) =>
+    `\n${day} * Opening balance\n    ${wallet}  = ${fixed(value)} ${ccy}\n    ${from}\n`,
 };
 
 /** A sample amount of a currency, with the decimal point that hledger requires. */
 const sampleOf = (ccy: string): string =>
   `${new Big(1).toFixed(decimalsOf(ccy))}${decimalsOf(ccy) === 0 ? '.' : ''}`;
 
+const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, (each) => `\\${each}`)}"`;
+
+const beancount: Style = {
+  indent: '  ',
+  head: (title, note) => [title, ...(note === null ? [] : [note])].map(quoted).join(' '),
+  tag: (name, value) => `${name}: ${quoted(value)}`,
+  // beancount refuses an entry before the opening of its account.
+  declare: (name) => (isAccount(name) ? `1970-01-01 open ${name}\n` : ''),
+  // beancount refuses a balance that changes nothing, so a file cannot set its opening balance and
+  // also follow the files of earlier periods.
+  opens: false,
+  // beancount checks a balance at the start of a day. Without "~ 0", beancount tolerates a
+  // difference in the last digit.
+  closing: (day, wallet, { ccy, value }) =>
+    `\n${nextDay(day)} balance ${wallet}  ${value.toFixed(decimalsOf(ccy))} ~ 0 ${ccy}\n`,
+  opening: () => '',
+};
+
+const styles = { hledger, beancount };
+
 /** @param clean the function that sanitizes external text and converts it to one line */
-export const beancountWriter = (
+export function ledgerWriter(
+  program: LedgerProgram,
   zone: string,
   accountOf: AccountOf,
   clean: (text: string) => string,
-): LedgerWriter => {
-  const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, (each) => `\\${each}`)}"`;
-  const style: Style = {
-    indent: '  ',
-    head: (title, note) => (note === null ? quoted(title) : `${quoted(title)} ${quoted(note)}`),
-    tag: (name, value) => `${name}: ${quoted(value)}`,
-    // beancount refuses an entry before the opening of its account.
-    declare: (name) => (isAccount(name) ? `1970-01-01 open ${name}\n` : ''),
-  };
-  const { use: _use, wallet, ...writer } = writerOf(style, accountOf, clean);
-  return {
-    ...writer,
-    head: `; Written by svcpay. Dates are in ${zone}.\n`,
-    // beancount refuses a balance that changes nothing, so a file cannot set its opening balance
-    // and also follow the files of earlier periods.
-    opens: false,
-    // beancount checks a balance at the start of a day. Without "~ 0", beancount tolerates a
-    // difference in the last digit.
-    closing: (day, { ccy, value }) =>
-      `\n${nextDay(day)} balance ${wallet(ccy)}  ${value.toFixed(decimalsOf(ccy))} ~ 0 ${ccy}\n`,
-    opening: () => '',
-  };
-};
-
-function writerOf(style: Style, accountOf: AccountOf, clean: (text: string) => string) {
-  const { indent, head, tag, declare } = style;
+): LedgerWriter {
+  const { indent, head, tag, declare, opens, ...balance } = styles[program];
   const used = new Map<string, boolean>();
   const use = (name: string): string => {
     if (!used.has(name)) used.set(name, false);
     return name;
   };
   const wallet = (ccy: string): string =>
-    use(accountOf({ kind: 'wallet', method: ccy }) ?? `Assets:Svcpay:${named(ccy)}`);
+    use(accountOf({ kind: 'wallet', method: use(ccy) }) ?? `Assets:Svcpay:${named(ccy)}`);
+  const line = `\n${indent}`;
   const postingText = ({ account, ccy, value, price }: Posting): string =>
-    `${account}  ${fixed(value)} ${use(ccy)}` +
+    `${line}${use(account)}  ${fixed(value)} ${use(ccy)}` +
     (price === undefined ? '' : ` ${price.of} ${fixed(price.value)} ${use(price.ccy)}`);
   return {
-    use,
-    wallet,
-    entry: (row: StatementRow): string => {
-      const postings = postingsOf(row, accountOf, wallet).map(({ account, ...rest }) => ({
-        ...rest,
-        account: use(account),
-      }));
+    head: `; Written by svcpay. Dates are in ${zone}.\n`,
+    opens,
+    closing: (day, money) => balance.closing(day, wallet(money.ccy), money),
+    opening: (day, money) =>
+      balance.opening(day, wallet(money.ccy), money, use('Equity:Svcpay:Opening')),
+    entry(row) {
+      const postings = postingsOf(row, accountOf, wallet);
       if (postings.length === 0) return '';
       const { date, time, txnId, reference, note } = row;
-      const line = `\n${indent}`;
-      const tags = [
-        ['time', time],
-        ['txn-id', txnId],
-        ['ref', reference],
-      ] as const;
       const title = head(clean(titleOf(row)), note === null ? null : clean(note));
-      const tagLines = tags.map(([name, value]) =>
+      const tags = Object.entries({ time, 'txn-id': txnId, ref: reference }).map(([name, value]) =>
         value === null ? '' : line + tag(name, clean(value)),
       );
-      const postingLines = postings.map((posting) => line + postingText(posting));
-      return `\n${date} * ${title}${tagLines.join('')}${postingLines.join('')}\n`;
+      return `\n${date} * ${title}${[...tags, ...postings.map(postingText)].join('')}\n`;
     },
-    declarations: (): string => {
+    declarations() {
       // hledger declares a currency before the accounts that hold it.
       const names = [...used].filter(([, isDeclared]) => !isDeclared).map(([name]) => name);
       for (const name of names) used.set(name, true);
-      const lines = names
-        .toSorted((a, b) => Number(isAccount(a)) - Number(isAccount(b)))
-        .map(declare);
-      const text = lines.join('');
+      const lines = names.toSorted((a, b) => Number(isAccount(a)) - Number(isAccount(b)));
+      const text = lines.map(declare).join('');
       return text === '' ? '' : `\n${text}`;
     },
   };

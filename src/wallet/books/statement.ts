@@ -68,10 +68,7 @@ export const markRow = (
 
 /** The period of a statement, and the calendar of its rows. */
 export interface StatementScope {
-  readonly wallets: readonly string[];
   readonly period: Span;
-  /** The current time of the service, in epoch ms, which ends an unfinished period. */
-  readonly now: number;
   /** Returns the calendar day of an instant. */
   readonly day: (at: number) => string;
 }
@@ -85,7 +82,8 @@ export interface StatementScope {
 export function* statementRows(
   ccy: string,
   movements: Iterable<Movement>,
-  { period, now, day }: Omit<StatementScope, 'wallets'>,
+  /** `now` is the current time of the service in epoch ms, which ends an unfinished period. */
+  { period, now, day }: StatementScope & { readonly now: number },
 ): Generator<StatementRow, void, void> {
   let balance = zero;
   let totals = { in: zero, out: zero, fee: zero };

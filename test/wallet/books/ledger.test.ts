@@ -10,12 +10,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ListedTransaction } from '../../../src/api/types.js';
 import { dayWriter } from '../../../src/formats/calendar.js';
 import { sanitize } from '../../../src/terminal/sanitize.js';
-import {
-  accountsBy,
-  type Rule,
-  beancountWriter,
-  hledgerWriter,
-} from '../../../src/wallet/books/programs.js';
+import { accountsBy, type Rule, ledgerWriter } from '../../../src/wallet/books/programs.js';
 import { booked } from '../../../src/wallet/books/movement.js';
 import type { StatementRow } from '../../../src/formats/statement-row.js';
 import { rowOf } from '../../../src/wallet/books/statement.js';
@@ -85,15 +80,13 @@ const rowsOf = (transactions: readonly ListedTransaction[]): StatementRow[] =>
     booked(txn, at).movements.map((each) => rowOf(each, new Big(0), dayWriter('UTC'))),
   );
 
-const writers = { hledger: hledgerWriter, beancount: beancountWriter };
-
 function written(
-  format: keyof typeof writers,
+  format: 'hledger' | 'beancount',
   transactions: readonly ListedTransaction[],
   changes: Partial<StatementRow> = {},
   rules: readonly Rule[] = [],
 ): string {
-  const writer = writers[format]('UTC', accountsBy(rules), sanitize);
+  const writer = ledgerWriter(format, 'UTC', accountsBy(rules), sanitize);
   const entries = rowsOf(transactions).map((row) => writer.entry({ ...row, ...changes }));
   return writer.head + writer.declarations() + entries.join('');
 }

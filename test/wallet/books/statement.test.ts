@@ -3,11 +3,11 @@
 // difference.
 import Big from 'big.js';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   booked,
   changeOf,
-  readMovement,
+  openBookRows,
   withoutTransaction,
   type Candidate,
   type Movement,
@@ -90,13 +90,16 @@ describe('bookkeeping of a transaction', () => {
     },
   );
 
-  test('readMovement restores a movement exactly from its stored text', () => {
+  test('openBookRows restores a stored movement exactly', () => {
     const tiny = transaction({
       sourceReq: { ccy: 'BTC', method: 'servicepay', amtSettled: 0.00000001, ...fees },
       destReq: { ccy: 'BTC', method: 'lightning', amtSettled: 0.00000001 },
     });
-    const [movement] = booked(tiny, now).movements;
-    expect(readMovement(JSON.stringify(movement))).toEqual(movement);
+    const { movements } = booked(tiny, now);
+    const rows = openBookRows();
+    onTestFinished(rows.close);
+    rows.replace(['tiny'], movements);
+    expect([...rows.movements('BTC')]).toEqual(movements);
   });
 });
 

@@ -111,6 +111,10 @@ export const flag = v.pipe(
   v.transform((number) => number === 1),
 );
 
+/** The schema of a column that stores JSON. */
+export const jsonOf = <S extends v.GenericSchema>(schema: S) =>
+  v.pipe(v.string(), v.parseJson(), schema);
+
 /**
  * Translates tables from the SQL of SQLite to the SQL of PostgreSQL, which then compares text by
  * its bytes, as SQLite does.

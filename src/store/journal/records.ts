@@ -10,6 +10,8 @@ import {
   type SqlDatabase,
   type TransactionOptions,
   type Sql,
+  type SqlValue,
+  jsonOf,
 } from '../database/sql.js';
 import { actorOfJson, type Actor } from './steps.js';
 import { readLimits, type Limits } from '../profile/profiles.js';
@@ -127,56 +129,58 @@ const closeRows = v.array(
 const lasts: TransactionOptions = { lasts: true };
 const ifMissing = 'ON CONFLICT DO NOTHING';
 
+/** Reads and writes rows of the tables of records. */
+const recordsIn = (database: SqlDatabase) => ({
+  select: async <S extends v.GenericSchema>(
+    schema: S,
+    from: string,
+    ...values: readonly SqlValue[]
+  ): Promise<v.InferOutput<S>> =>
+    v.parse(schema, await database.read((sql) => sql.all(`SELECT * FROM ${from}`, ...values))),
+  insert: (
+    table: string,
+    rows: Parameters<typeof inserted>[1],
+    end: string,
+    options: TransactionOptions = {},
+  ): Promise<boolean> =>
+    database.transaction(
+      async (sql) =>
+        rows.length > 0 && ((await sql.run(...inserted(table, rows, end))) > 0 || sql.isAgain),
+      options,
+    ),
+});
+
 export function bookRecords(database: SqlDatabase): BookRecords {
-  const select = (from: string, ...values: readonly string[]): Promise<readonly unknown[]> =>
-    database.read((sql) => sql.all(`SELECT * FROM ${from}`, ...values));
+  const { select, insert } = recordsIn(database);
   return {
-    accepted: async (scope) =>
-      v.parse(acceptedRows, await select('book_accepted WHERE scope = ?', scope)),
+    accepted: (scope) => select(acceptedRows, 'book_accepted WHERE scope = ?', scope),
     async accept(scope, differences) {
-      await database.transaction(async (sql) => {
-        for (const each of differences)
-          await sql.run(...inserted('book_accepted', [{ scope, ...each }], ifMissing));
-      }, lasts);
+      const rows = differences.map((each) => ({ scope, ...each }));
+      await insert('book_accepted', rows, ifMissing, lasts);
     },
-    entries: async (scope) =>
-      v.parse(
-        entryRows,
-        await select('book_entries WHERE scope = ? ORDER BY recorded_at, id', scope),
-      ),
+    entries: (scope) =>
+      select(entryRows, 'book_entries WHERE scope = ? ORDER BY recorded_at, id', scope),
     async add(scope, entry) {
-      const statement = inserted('book_entries', [{ scope, ...entry }], ifMissing);
-      await database.transaction((sql) => sql.run(...statement), lasts);
+      await insert('book_entries', [{ scope, ...entry }], ifMissing, lasts);
     },
-    ties: async (scope) => v.parse(tieRows, await select('book_ties WHERE scope = ?', scope)),
+    ties: (scope) => select(tieRows, 'book_ties WHERE scope = ?', scope),
     async keepTies(scope, ties) {
       const orUpdate = `ON CONFLICT (scope, ccy) DO UPDATE
         SET tied_at = excluded.tied_at, balance = excluded.balance`;
-      await database.transaction(async (sql) => {
-        for (const tie of ties)
-          await sql.run(...inserted('book_ties', [{ scope, ...tie }], orUpdate));
-      });
+      const rows = ties.map((tie) => ({ scope, ...tie }));
+      await insert('book_ties', rows, orUpdate);
     },
     async times(scope, txnIds) {
-      if (txnIds.length === 0) return new Map();
       const these = `book_times WHERE scope = ? AND txn_id IN (${placeholders(txnIds.length)})`;
-      const found = v.parse(timeRows, await select(these, scope, ...txnIds));
+      const found = txnIds.length === 0 ? [] : await select(timeRows, these, scope, ...txnIds);
       return new Map(found.map(({ txnId, settledAt }) => [txnId, settledAt]));
     },
     async keepTimes(scope, times) {
       const rows = [...times].map(([txnId, settledAt]) => ({ scope, txnId, settledAt }));
-      const statement = inserted('book_times', rows, ifMissing);
-      await database.transaction((sql) => sql.run(...statement));
+      await insert('book_times', rows, ifMissing);
     },
-    closes: async (scope) =>
-      v.parse(closeRows, await select('book_closes WHERE scope = ? ORDER BY month', scope)),
-    addClose(scope, close) {
-      const statement = inserted('book_closes', [{ scope, ...close }], ifMissing);
-      return database.transaction(
-        async (sql) => (await sql.run(...statement)) > 0 || sql.isAgain,
-        lasts,
-      );
-    },
+    closes: (scope) => select(closeRows, 'book_closes WHERE scope = ? ORDER BY month', scope),
+    addClose: (scope, close) => insert('book_closes', [{ scope, ...close }], ifMissing, lasts),
     async forget(scope) {
       await database.transaction(async (sql) => {
         for (const table of ['entries', 'ties', 'times', 'accepted', 'closes'])
@@ -213,18 +217,19 @@ const proposalRows = v.array(
   }),
 );
 
-const select = 'SELECT * FROM proposals WHERE scope = ?';
 const orRefuse = `ON CONFLICT (scope, id) DO UPDATE
   SET refused_at = excluded.refused_at, note = excluded.note
   WHERE proposals.refused_at IS NULL`;
 
-export const proposalRecords = (database: SqlDatabase): ProposalRecords => ({
-  all: async (scope) => v.parse(proposalRows, await database.read((sql) => sql.all(select, scope))),
-  async keep(scope, record) {
-    const statement = inserted('proposals', [{ scope, ...record }], orRefuse);
-    await database.transaction((sql) => sql.run(...statement), { lasts: true });
-  },
-});
+export const proposalRecords = (database: SqlDatabase): ProposalRecords => {
+  const { select, insert } = recordsIn(database);
+  return {
+    all: (scope) => select(proposalRows, 'proposals WHERE scope = ?', scope),
+    async keep(scope, record) {
+      await insert('proposals', [{ scope, ...record }], orRefuse, lasts);
+    },
+  };
+};
 
 export interface KeptRate {
   /** The time at which the rates were read, in epoch ms by the service's clock. */
@@ -259,7 +264,7 @@ const rateRows = v.array(
     keptAt: v.number(),
     settledAt: v.nullable(v.number()),
     fiat: v.string(),
-    rates: v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.pipe(v.string(), v.decimal()))),
+    rates: jsonOf(v.record(v.string(), v.pipe(v.string(), v.decimal()))),
   }),
 );
 
@@ -268,24 +273,20 @@ const newRates = ', kept_at = excluded.kept_at, fiat = excluded.fiat, rates = ex
 const ifNotSettled = 'WHERE settlement_rates.settled_at IS NULL';
 
 export const settlementRates = (database: SqlDatabase): SettlementRates => {
+  const { select, insert } = recordsIn(database);
   const writing =
     (conflict: string): SettlementRates['keep'] =>
     async (scope, txnId, rate) => {
       const row = { scope, txnId, ...rate, rates: JSON.stringify(rate.rates) };
-      const statement = inserted('settlement_rates', [row], `${conflict} ${ifNotSettled}`);
-      await database.transaction((sql) => sql.run(...statement), { isOptional: true });
+      const end = `${conflict} ${ifNotSettled}`;
+      await insert('settlement_rates', [row], end, { isOptional: true });
     };
   return {
     keep: writing(`${orSettle}${newRates}`),
     keepLate: writing(orSettle),
     async of(scope, txnIds) {
-      if (txnIds.length === 0) return new Map();
-      const text = `SELECT * FROM settlement_rates
-        WHERE scope = ? AND txn_id IN (${placeholders(txnIds.length)})`;
-      const found = v.parse(
-        rateRows,
-        await database.read((sql) => sql.all(text, scope, ...txnIds)),
-      );
+      const these = `settlement_rates WHERE scope = ? AND txn_id IN (${placeholders(txnIds.length)})`;
+      const found = txnIds.length === 0 ? [] : await select(rateRows, these, scope, ...txnIds);
       return new Map(found.map(({ txnId, ...rate }) => [txnId, rate]));
     },
   };
@@ -335,18 +336,14 @@ const noteRows = v.array(
   rowOf({ txnId: v.string(), at: v.number(), actor: actorOfJson, note: v.string() }),
 );
 
-const selectPayments = (count: number): string =>
-  `SELECT a.txn_id, p.ref, p.instruction, a.request, p.idempotency_key,
+const paymentsOf = `SELECT a.txn_id, p.ref, p.instruction, a.request, p.idempotency_key,
      (SELECT t.actor FROM trail t WHERE t.payment_id = p.id AND t.actor IS NOT NULL
         AND t.seq <= (SELECT max(s.seq) FROM trail s WHERE s.payment_id = p.id
           AND s.attempt = a.number AND s.step = 'approved')
         ORDER BY t.seq DESC LIMIT 1) AS approved_by
    FROM attempts a JOIN payments p ON p.id = a.payment_id
-   WHERE p.scope = ? AND a.txn_id IN (${placeholders(count)})`;
-
-const selectNotes = (count: number): string =>
-  `SELECT txn_id, at, actor, note FROM notes
-   WHERE scope = ? AND txn_id IN (${placeholders(count)}) ORDER BY txn_id, seq`;
+   WHERE p.scope = ? AND a.txn_id IN`;
+const notesOf = 'SELECT txn_id, at, actor, note FROM notes WHERE scope = ? AND txn_id IN';
 
 const insertNote = `INSERT INTO notes (scope, txn_id, seq, at, actor, note)
   SELECT ?, ?, COALESCE(max(seq), 0) + 1, ?, ?, ? FROM notes WHERE scope = ? AND txn_id = ?`;
@@ -356,9 +353,12 @@ export const txnFacts = (database: SqlDatabase, by: Actor): TxnFacts => ({
   async of(scope, txnIds) {
     const found = new Map<string, TxnFact>();
     if (txnIds.length === 0) return found;
-    const count = txnIds.length;
+    const these = `(${placeholders(txnIds.length)})`;
     const [payments = [], notes = []] = await database.read((sql) =>
-      sql.last([selectPayments(count), scope, ...txnIds], [selectNotes(count), scope, ...txnIds]),
+      sql.last(
+        [`${paymentsOf} ${these}`, scope, ...txnIds],
+        [`${notesOf} ${these} ORDER BY txn_id, seq`, scope, ...txnIds],
+      ),
     );
     for (const { txnId, ...payment } of v.parse(paymentRows, payments))
       found.set(txnId, { payment, notes: [] });
@@ -386,9 +386,7 @@ export const txnFacts = (database: SqlDatabase, by: Actor): TxnFacts => ({
 const amounts = v.record(v.string(), v.string());
 const rowsSchema = v.array(
   v.object({
-    limits: v.pipe(
-      v.string(),
-      v.parseJson(),
+    limits: jsonOf(
       v.object({ perPayment: amounts, perDay: amounts, destinations: v.array(v.string()) }),
     ),
   }),
@@ -419,10 +417,9 @@ export const changeLimitsOfAccount = (
 ): Promise<void> =>
   database.transaction(
     async (sql) => {
-      const write =
-        'INSERT INTO account_limits (account, limits) VALUES (?, ?) ' +
-        'ON CONFLICT (account) DO UPDATE SET limits = excluded.limits';
-      await sql.run(write, account, JSON.stringify(change(await read(sql, account))));
+      const row = { account, limits: JSON.stringify(change(await read(sql, account))) };
+      const orUpdate = 'ON CONFLICT (account) DO UPDATE SET limits = excluded.limits';
+      await sql.run(...inserted('account_limits', [row], orUpdate));
     },
     { locks: [`limits ${account}`] },
   );

@@ -11,6 +11,7 @@ import {
   type SqlDatabase,
   type SqlValue,
   TimeFromNow,
+  jsonOf,
 } from '../database/sql.js';
 import {
   type Claim,
@@ -50,11 +51,7 @@ const attemptSchema = v.object({
   budget: v.nullable(v.string()),
   submittedAt: v.nullable(v.number()),
   resolution: v.nullable(
-    v.pipe(
-      v.string(),
-      v.parseJson(),
-      v.object({ moved: v.boolean(), note: v.string(), at: v.number() }),
-    ),
+    jsonOf(v.object({ moved: v.boolean(), note: v.string(), at: v.number() })),
   ),
 });
 
@@ -107,7 +104,7 @@ const paymentSchema = v.pipe(
     instruction: v.string(),
     digest: v.string(),
     idempotencyKey: v.nullable(v.string()),
-    terms: v.pipe(v.string(), v.parseJson(), termsSchema),
+    terms: jsonOf(termsSchema),
     batchRun: v.nullable(v.string()),
     batchRow: v.nullable(v.string()),
     abandoned: flag,

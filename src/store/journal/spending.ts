@@ -9,7 +9,14 @@
 import Big from 'big.js';
 import * as v from 'valibot';
 import { fixed } from '../../formats/amount.js';
-import { type Statement, type Sql, type SqlDatabase, flag, rowOf } from '../database/sql.js';
+import {
+  type Statement,
+  type Sql,
+  type SqlDatabase,
+  flag,
+  rowOf,
+  jsonOf,
+} from '../database/sql.js';
 import type { ServiceTime, Spend, WrongTotals, Budget, BudgetRules } from './journal.js';
 import { mayHaveMoved, movedInSql, type Attempt, type Payment } from './payment.js';
 import { arrivalOf } from './rows.js';
@@ -357,7 +364,7 @@ const rowsSchema = v.array(
     at: v.number(),
     actor: actorOfJson,
     stopped: flag,
-    rules: v.nullable(v.pipe(v.string(), v.parseJson(), rulesSchema)),
+    rules: v.nullable(jsonOf(rulesSchema)),
   }),
 );
 
@@ -409,30 +416,21 @@ const namesSchema = v.array(v.object({ name: v.string() }));
 
 /** @param by who changes budgets */
 export const budgetRecords = (database: SqlDatabase, by: Actor): BudgetRecords => {
-  const one = async (sql: Sql, account: string, name: string, time: number) =>
-    readBudget((...statement) => sql.all(...statement), account, name, time);
-  const timed = <T>(
-    account: string,
-    service: ServiceTime,
-    read: (sql: Sql, time: number) => Promise<T>,
-  ): Promise<T> =>
-    database.transaction(async (sql) =>
-      read(sql, await limitTime(sql, database, account, service)),
-    );
+  const readAll: BudgetRecords['all'] = (account, service) =>
+    database.transaction(async (sql) => {
+      const time = await limitTime(sql, database, account, service);
+      const select = 'SELECT DISTINCT name FROM budgets WHERE account = ? ORDER BY name';
+      const found: Budget[] = [];
+      for (const { name } of v.parse(namesSchema, await sql.all(select, account))) {
+        const budget = await readBudget((...query) => sql.all(...query), account, name, time);
+        if (budget !== undefined) found.push(budget);
+      }
+      return found;
+    });
   return {
-    all: (account, service) =>
-      timed(account, service, async (sql, time) => {
-        const select = 'SELECT DISTINCT name FROM budgets WHERE account = ? ORDER BY name';
-        const names = v.parse(namesSchema, await sql.all(select, account));
-        const found: Budget[] = [];
-        for (const { name } of names) {
-          const budget = await one(sql, account, name, time);
-          if (budget !== undefined) found.push(budget);
-        }
-        return found;
-      }),
-    one: (account, name, service) =>
-      timed(account, service, (sql, time) => one(sql, account, name, time)),
+    all: readAll,
+    one: async (account, wanted, service) =>
+      (await readAll(account, service)).find(({ name }) => name === wanted),
     changes: async (account, name) => {
       const select = `${columns} WHERE account = ? AND name IN (?, '${all}') ORDER BY at, seq`;
       const rows = await database.read((sql) => sql.all(select, account, name));

@@ -1,6 +1,7 @@
 // The vocabulary of a trail: its steps, their details, and their actors, who include this process.
 // Every field is listed here, so a trail contains no secret and no argument of a command line.
 import * as v from 'valibot';
+import { jsonOf } from '../database/sql.js';
 import { clip, codeOf } from '../../formats/text.js';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
@@ -23,7 +24,7 @@ const actorSchema = v.object({
   budget: v.optional(v.string()),
 });
 export type Actor = Readonly<v.InferOutput<typeof actorSchema>>;
-export const actorOfJson = v.pipe(v.string(), v.parseJson(), actorSchema);
+export const actorOfJson = jsonOf(actorSchema);
 
 /**
  * The steps that change a payment, each with the state that its attempt then has. The journal

@@ -9,6 +9,7 @@ import {
   TimeFromNow,
   type Statement,
   type SqlDatabase,
+  jsonOf,
 } from '../database/sql.js';
 import {
   actorOfJson,
@@ -129,7 +130,7 @@ const rowsSchema = v.array(
     at: v.number(),
     step: v.string(),
     actor: v.nullable(actorOfJson),
-    detail: v.pipe(v.string(), v.parseJson(), detailSchema),
+    detail: jsonOf(detailSchema),
   }),
 );
 

@@ -27,7 +27,7 @@ import {
   type ReadResult,
   type ReportedResult,
   type Run,
-  type Submitting,
+  type Ended,
   type Consent,
   type PaymentDeps,
   type RunEventBody,
@@ -120,67 +120,66 @@ export function apply(run: Run, event: RunEvent): Applied {
       return notCreated(run, event);
     case 'found':
       return found(run, event);
-    case 'not-found':
-      return remember(run, 'requesting', ({ lookup }) => ({
-        lookup: { sinceMs: lookup?.sinceMs ?? ms, atMs: ms, count: (lookup?.count ?? 0) + 1 },
-      }));
+    case 'not-found': {
+      const { lookup } = memoryIn(run, 'requesting');
+      const count = (lookup?.count ?? 0) + 1;
+      const sinceMs = lookup?.sinceMs ?? ms;
+      return { run: remember(run, 'requesting', { lookup: { sinceMs, atMs: ms, count } }) };
+    }
     case 'read':
       return read(run, event);
-    case 'read-failed':
-      return event.number === attempt.number
-        ? remember(run, 'any', (memory) => ({
-            reads: again(readsOf(memory), event.result, ms, event.error),
-          }))
-        : remember(run, 'any', ({ earlierRead }) => ({
-            earlierRead: [...earlierRead, event.number],
-          }));
+    case 'read-failed': {
+      const { number, result, error } = event;
+      const { memory } = run;
+      return number === attempt.number
+        ? { run: keep(run, { reads: again(readsOf(memory), result, ms, error) }) }
+        : { run: keep(run, { earlierRead: [...memory.earlierRead, number] }) };
+    }
     case 'shown':
-      return remember(run, 'quoted', () => ({ shown: true }));
-    case 'approved':
+      return { run: remember(run, 'quoted', { shown: true }) };
+    case 'approved': {
+      const approved = { approvedQuote: event.quote, approval: event.by };
       // svcpay reads the quote again before the submission, because the approval took time.
-      return remember(run, 'quoted', () => ({
-        approvedQuote: event.quote,
-        approval: event.by,
-        ...(event.by === 'asked' && { reads: undefined }),
-      }));
+      const reads = event.by === 'asked' && { reads: undefined };
+      return { run: remember(run, 'quoted', { ...approved, ...reads }) };
+    }
     case 'declined':
-      return { ...stopped(run, event.failure), change: { abandoned: true } };
+      return { run: keep(run, { stopped: event.failure }), change: { abandoned: true } };
     case 'prompt-expired':
-      return remember(run, 'quoted', () => ({ approval: 'prompt-expired' }));
+      return { run: remember(run, 'quoted', { approval: 'prompt-expired' }) };
     case 'cancelled': {
-      const isOver = resultOf(event.txn.txnState) !== 'quoted';
-      const after = remember(run, 'quoted', () => ({ cancel: isOver ? 'done' : 'refused' }));
-      return withTransaction(after.run, attempt, event.txn, ms);
+      const cancel = resultOf(event.txn.txnState) === 'quoted' ? 'refused' : 'done';
+      return withTransaction(remember(run, 'quoted', { cancel }), attempt, event.txn, ms);
     }
     case 'cancel-refused':
-      return remember(run, 'quoted', () => ({ cancel: 'refused', reads: undefined }));
+      return { run: remember(run, 'quoted', { cancel: 'refused', reads: undefined }) };
     case 'submitted':
       return submitted(run, event);
     case 'confirmed':
-      return withTransaction(confirmed(run, event).run, attempt, event.txn, ms);
+      return withTransaction(confirmed(run, event), attempt, event.txn, ms);
     case 'confirm-refused':
     case 'confirm-unanswered':
-      return remember(confirmed(run, event).run, 'submitting', () => ({ reads: undefined }));
+      return { run: keep(confirmed(run, event), { reads: undefined }) };
     case 'confirm-not-sent':
-      return confirmed(run, event);
-    case 'withdrawn':
-      return withdrawn(run, event);
+      return { run: confirmed(run, event) };
+    // Returns the attempt to its quote, because no confirmation left this machine.
+    case 'withdrawn': {
+      const { number, request, txnId, txnState } = attempt;
+      const quote = { ...requested(number, request), state: 'quoted', txnId, txnState } as const;
+      return moved(keep(run, { stopped: event.failure }), quote, ms);
+    }
     case 'lapsed':
-      return moved(
-        remember(run, 'any', () => ({ earlierRead: [] })).run,
-        { attempt: { ...attempt, state: 'lapsed' } },
-        ms,
-      );
+      return moved(keep(run, { earlierRead: [] }), { ...attempt, state: 'lapsed' }, ms);
     case 'attempt-opened':
       return attemptOpened(run, event);
     case 'reopened':
-      return { run, change: { ...terms(event), abandoned: false } };
+      return { run, change: reopening(event) };
     case 'abandoned':
       return { run, change: { abandoned: true } };
     case 'stopped':
-      return stopped(run, event.failure);
+      return { run: keep(run, { stopped: event.failure }) };
     case 'interrupted':
-      return remember(run, 'any', () => ({ isInterrupted: true }));
+      return { run: keep(run, { isInterrupted: true }) };
     case 'waited':
       return { run };
   }
@@ -190,22 +189,93 @@ type EventOf<I extends RunEvent['is']> = Extract<RunEvent, { readonly is: I }>;
 type MemoryIn<P extends Phase> = Extract<RunMemory, { readonly phase: P }>;
 
 /**
- * Returns the run with new data for its current phase. Throws if the event does not belong to the
- * run's phase, because only a defect can cause such an event.
+ * Returns the run's data of a phase. Throws if the run is in a different phase, because only a
+ * defect can cause an event that does not belong to the run's phase.
  */
-function remember<P extends Phase>(
-  run: Run,
-  phase: P | 'any',
-  update: (memory: MemoryIn<P>) => Partial<MemoryIn<P>>,
-): Applied {
-  const { memory } = run;
+function memoryIn<P extends Phase>({ memory }: Run, phase: P): MemoryIn<P> {
   if (!isIn(memory, phase))
     throw new Error(`an event of the phase ${phase} arrived in the phase ${memory.phase}`);
-  return { run: { ...run, memory: { ...memory, ...update(memory) } } };
+  return memory;
 }
 
-const isIn = <P extends Phase>(memory: RunMemory, phase: P | 'any'): memory is MemoryIn<P> =>
-  phase === 'any' || memory.phase === phase;
+const isIn = <P extends Phase>(memory: RunMemory, phase: P): memory is MemoryIn<P> =>
+  memory.phase === phase;
+
+/** Returns the run with new data of its phase. */
+const remember = <P extends Phase>(run: Run, phase: P, news: Partial<MemoryIn<P>>): Run => ({
+  ...run,
+  memory: { ...memoryIn(run, phase), ...news },
+});
+
+/** Returns the run with new data that it has in every phase, or in every phase with a transaction. */
+const keep = (run: Run, news: Partial<Omit<Ended, 'phase' | 'refusal'>>): Run => ({
+  ...run,
+  memory: { ...run.memory, ...news },
+});
+
+const reopening = ({ terms }: EventOf<'attempt-opened' | 'reopened'>): PaymentChange => ({
+  ...(terms !== undefined && { terms }),
+  abandoned: false,
+});
+
+const inPhase = (run: Run, { state }: Attempt, ms: number): Run => ({
+  ...run,
+  memory: inPhaseOf(state, run.memory, ms),
+});
+
+/** Returns the change of the attempt, together with the run in the phase of the attempt's state. */
+const moved = (run: Run, attempt: Attempt, ms: number): Applied => ({
+  run: inPhase(run, attempt, ms),
+  change: { attempt },
+});
+
+function created(run: Run, { txn, started, funds, rates, at }: EventOf<'created'>): Applied {
+  const { txnId, txnState } = txn;
+  const attempt = { ...run.attempt, ...started?.amounts };
+  const submission = started && 'already moved';
+  const before = remember(run, 'requesting', { funds });
+  if (started?.isOrdered === false)
+    return {
+      ...moved(before, { ...attempt, state: 'unknown', txnId, txnState }, at.ms),
+      submission,
+    };
+  const after = reported(attempt, txn);
+  const next = inPhase(before, after, at.ms);
+  const change = { attempt: after };
+  if (next.memory.phase !== 'quoted')
+    return { run: withReport(next, txn, at.ms), change, submission };
+  const isMisdated = txn.sourceReq.expiresAt != null && txn.sourceReq.expiresAt <= at.service;
+  return { run: remember(next, 'quoted', { txn, rates, isMisdated }), change, submission };
+}
+
+function notCreated(run: Run, event: EventOf<'create-refused' | 'create-unanswered'>): Applied {
+  const { createRequest, funds } = memoryIn(run, 'requesting');
+  const tried = { ...createRequest, tries: createRequest.tries + 1, atMs: event.at.ms };
+  const { error } = event;
+  const news =
+    event.is === 'create-refused'
+      ? { funds: event.funds, createRequest: { ...tried, refusal: error } }
+      : { funds, createRequest: { ...tried, mayExist: tried.mayExist || event.mayExist, error } };
+  return { run: remember(run, 'requesting', news) };
+}
+
+function found(run: Run, { txn, number, started, at }: EventOf<'found'>): Applied {
+  const { attempt } = run;
+  const own = number === attempt.number ? attempt : requested(number, attempt.request);
+  const applied = withTransaction(run, { ...own, ...started?.amounts }, txn, at.ms);
+  return { ...applied, submission: started && 'already moved' };
+}
+
+function submitted(run: Run, { amounts, at }: EventOf<'submitted'>): Applied {
+  const { run: next, change } = moved(
+    run,
+    { ...run.attempt, ...amounts, state: 'submitting' },
+    at.ms,
+  );
+  const confirmation = { tries: 0, atMs: at.ms, isUnanswered: false };
+  const after = remember(next, 'submitting', { confirmation, reads: undefined });
+  return { run: after, change, submission: 'checked' };
+}
 
 /**
  * Opens a further attempt. Discards the run's data, except for the approved quote and the list of
@@ -214,73 +284,8 @@ const isIn = <P extends Phase>(memory: RunMemory, phase: P | 'any'): memory is M
 function attemptOpened(run: Run, event: EventOf<'attempt-opened'>): Applied {
   const { approvedQuote, earlierRead } = run.memory;
   const memory = { ...emptyMemory('requested', true), approvedQuote, earlierRead };
-  const change = {
-    ...terms(event),
-    abandoned: false,
-    attempt: requested(event.number, event.request),
-  };
-  return { run: { ...run, memory }, change };
-}
-
-/** Returns the attempt to its quote, because no confirmation left this machine. */
-function withdrawn(run: Run, { failure, at }: EventOf<'withdrawn'>): Applied {
-  const { number, request, txnId, txnState } = run.attempt;
-  const quote: Attempt = { ...requested(number, request), state: 'quoted', txnId, txnState };
-  return moved(stopped(run, failure).run, { attempt: quote }, at.ms);
-}
-
-const stopped = (run: Run, failure: Run['memory']['stopped']): Applied =>
-  remember(run, 'any', () => ({ stopped: failure }));
-
-const terms = (event: EventOf<'attempt-opened' | 'reopened'>): PaymentChange =>
-  event.terms === undefined ? {} : { terms: event.terms };
-
-/** Returns the change, together with the run in the phase for the attempt's new state. */
-function moved(run: Run, change: PaymentChange & { attempt: Attempt }, ms: number): Applied {
-  return { run: { ...run, memory: inPhaseOf(change.attempt.state, run.memory, ms) }, change };
-}
-
-function created(run: Run, { txn, started, funds, rates, at }: EventOf<'created'>): Applied {
-  const attempt = { ...run.attempt, ...started?.amounts };
-  const submission = started === undefined ? undefined : 'already moved';
-  const memory = remember(run, 'requesting', () => ({ funds })).run;
-  if (started?.isOrdered === false) {
-    const { txnId, txnState } = txn;
-    return {
-      ...moved(memory, { attempt: { ...attempt, state: 'unknown', txnId, txnState } }, at.ms),
-      submission,
-    };
-  }
-  const after = reported(attempt, txn);
-  const { run: next, change } = moved(memory, { attempt: after }, at.ms);
-  if (next.memory.phase !== 'quoted')
-    return { ...withReport(next, txn, at.ms), change, submission };
-  const isMisdated = txn.sourceReq.expiresAt != null && txn.sourceReq.expiresAt <= at.service;
-  return { ...remember(next, 'quoted', () => ({ txn, rates, isMisdated })), change, submission };
-}
-
-function notCreated(run: Run, event: EventOf<'create-refused' | 'create-unanswered'>): Applied {
-  return remember(run, 'requesting', ({ createRequest, funds }) => {
-    const tried = { ...createRequest, tries: createRequest.tries + 1, atMs: event.at.ms };
-    return event.is === 'create-refused'
-      ? { funds: event.funds, createRequest: { ...tried, refusal: event.error } }
-      : {
-          funds,
-          createRequest: {
-            ...tried,
-            mayExist: createRequest.mayExist || event.mayExist,
-            error: event.error,
-          },
-        };
-  });
-}
-
-function found(run: Run, { txn, number, started, at }: EventOf<'found'>): Applied {
-  const own = number === run.attempt.number ? run.attempt : requested(number, run.attempt.request);
-  return {
-    ...withTransaction(run, { ...own, ...started?.amounts }, txn, at.ms),
-    submission: started === undefined ? undefined : 'already moved',
-  };
+  const attempt = requested(event.number, event.request);
+  return { run: { ...run, memory }, change: { ...reopening(event), attempt } };
 }
 
 function read(run: Run, { number, txn, at }: EventOf<'read'>): Applied {
@@ -288,10 +293,10 @@ function read(run: Run, { number, txn, at }: EventOf<'read'>): Applied {
   if (attempt.number === run.attempt.number) return withTransaction(run, attempt, txn, at.ms);
   const after = reported(attempt, txn);
   return {
-    ...remember(run, 'any', ({ earlierRead }) => ({
-      earlierRead: [...earlierRead, number],
+    run: keep(run, {
+      earlierRead: [...run.memory.earlierRead, number],
       ...(after.state === 'paid' && { earlierPaid: txn }),
-    })),
+    }),
     change: after === attempt ? undefined : { attempt: after },
   };
 }
@@ -300,27 +305,23 @@ function read(run: Run, { number, txn, at }: EventOf<'read'>): Applied {
 function withTransaction(run: Run, attempt: Attempt, txn: Transaction, ms: number): Applied {
   const after = reported(attempt, txn);
   const isNew = !run.payment.attempts.includes(attempt);
-  const { run: next } = moved(run, { attempt: after }, ms);
+  const next = withReport(inPhase(run, after, ms), txn, ms);
   const hasFailed = after.state === 'failed' && attempt.state !== 'failed';
-  // If the latest attempt failed, the outcome of the payment depends on earlier attempts with an
-  // unknown outcome, so svcpay reads these attempts again.
-  const { run: fresh } = hasFailed
-    ? remember(next, 'any', () => ({ earlierRead: [] }))
-    : { run: next };
   return {
-    ...withReport(fresh, txn, ms),
+    // If the latest attempt failed, the outcome of the payment depends on earlier attempts with an
+    // unknown outcome, so svcpay reads these attempts again.
+    run: hasFailed ? keep(next, { earlierRead: [] }) : next,
     change: after === attempt && !isNew ? undefined : { attempt: after },
   };
 }
 
-const withReport = (run: Run, txn: Transaction, ms: number): Applied =>
-  remember(run, 'any', (memory) => {
-    const before = txnOf(memory);
-    return {
-      txn: before === undefined ? txn : withEarlierFields(before, txn),
-      reads: again(readsOf(memory), resultOf(txn.txnState), ms),
-    };
+function withReport(run: Run, txn: Transaction, ms: number): Run {
+  const before = txnOf(run.memory);
+  return keep(run, {
+    txn: before === undefined ? txn : withEarlierFields(before, txn),
+    reads: again(readsOf(run.memory), resultOf(txn.txnState), ms),
   });
+}
 
 const again = (
   reads: Reads | undefined,
@@ -332,25 +333,15 @@ const again = (
     ? { ...reads, atMs, count: reads.count + 1, error }
     : { result, sinceMs: atMs, atMs, count: 1, error };
 
-function submitted(run: Run, { amounts, at }: EventOf<'submitted'>): Applied {
-  const attempt: Attempt = { ...run.attempt, ...amounts, state: 'submitting' };
-  const { run: next, change } = moved(run, { attempt }, at.ms);
-  const confirmation = { tries: 0, atMs: at.ms, isUnanswered: false };
-  return {
-    ...remember(next, 'submitting', () => ({ confirmation, reads: undefined })),
-    change,
-    submission: 'checked',
-  };
-}
-
 /**
  * Counts how often svcpay tried to send the confirmation, and records the result of the latest try.
  */
-const confirmed = (
+function confirmed(
   run: Run,
   event: EventOf<'confirmed' | 'confirm-refused' | 'confirm-unanswered' | 'confirm-not-sent'>,
-): Applied =>
-  remember(run, 'submitting', ({ confirmation }): Partial<Submitting> => ({
+): Run {
+  const { confirmation } = memoryIn(run, 'submitting');
+  return remember(run, 'submitting', {
     submittedHere: true,
     confirmation: {
       tries: confirmation.tries + 1,
@@ -359,7 +350,8 @@ const confirmed = (
       refusal: event.is === 'confirm-refused' ? event.error : confirmation.refusal,
       error: event.is === 'confirmed' ? confirmation.error : event.error,
     },
-  }));
+  });
+}
 
 /** The steps that an event adds to the trail before the change of the event. */
 export function stepsBefore(
@@ -375,13 +367,13 @@ export function stepsBefore(
     case 'declined':
       return [{ step: 'declined', detail: consentOf(consent) }];
     case 'create-refused':
-      return [{ step: 'refused', detail: { request: 'create', ...failureOf(event.error) } }];
+      return [requestStep('refused', 'create', event.error)];
     case 'confirm-refused':
-      return [{ step: 'refused', detail: { request: 'confirm', ...failureOf(event.error) } }];
+      return [requestStep('refused', 'confirm', event.error)];
     case 'create-unanswered':
-      return [{ step: 'unanswered', detail: { request: 'create', ...failureOf(event.error) } }];
+      return [requestStep('unanswered', 'create', event.error)];
     case 'confirm-unanswered':
-      return [{ step: 'unanswered', detail: { request: 'confirm', ...failureOf(event.error) } }];
+      return [requestStep('unanswered', 'confirm', event.error)];
     case 'stopped':
       return [stopOf(event.failure)];
     case 'interrupted':
@@ -390,6 +382,11 @@ export function stepsBefore(
       return [];
   }
 }
+
+const requestStep = (step: Telling['step'], request: string, error: Failure): Telling => ({
+  step,
+  detail: { request, ...failureOf(error) },
+});
 
 const consentOf = ({ by, proposal }: Consent): Detail => ({ consent: by, proposal });
 

@@ -91,31 +91,21 @@ export function paymentScreen(presentation: Presentation, context: Context): Pay
     if (!isAsked) void completeCard();
   };
 
-  const draw = (drawing: Drawing): void => {
-    switch (drawing.draw) {
-      case 'say':
-        return out.say(drawing.text);
-      case 'warning':
-        return out.warn(drawing.text);
-      case 'searching':
-        return showSearching(drawing.count, context);
-      case 'quote':
-        return showQuote(drawing.approval, drawing.isKnown);
-      case 'submitted':
-        return presentation.onSubmitted?.();
-      case 'wait':
-        return startWaiting(() => model, context);
-      case 'change':
-        out.change(drawing.txn, columns);
-        return live.update();
-    }
-  };
-
   const show = (event: ScreenEvent): void => {
     showCard();
-    const [next, drawings] = step(model, event, context.now());
-    model = next;
-    drawings.forEach(draw);
+    showEvent(event, model, context.now(), {
+      remember: (news) => (model = { ...model, ...news }),
+      say: out.say,
+      warn: out.warn,
+      searching: (count) => showSearching(count, context),
+      quote: showQuote,
+      submitted: () => presentation.onSubmitted?.(),
+      wait: () => startWaiting(() => model, context),
+      change(txn) {
+        out.change(txn, columns);
+        live.update();
+      },
+    });
   };
 
   return {
@@ -244,95 +234,85 @@ export const nothingShown: PaymentModel = {
 /** The events of a payment, and the person's approval. */
 export type ScreenEvent = PaymentEvent | { readonly type: 'approved' };
 
-export type Drawing =
-  | { readonly draw: 'say' | 'warning'; readonly text: string }
-  | { readonly draw: 'searching'; readonly count: number }
+/** What the events of a payment draw. */
+export interface Drawn {
+  readonly remember: (news: Partial<PaymentModel>) => void;
+  readonly say: (text: string) => void;
+  readonly warn: (text: string) => void;
+  readonly searching: (count: number) => void;
   /** Draws a quote. `isKnown` means that the screen already shows an identical quote. */
-  | { readonly draw: 'quote'; readonly approval: Approval; readonly isKnown: boolean }
-  | { readonly draw: 'change'; readonly txn: Transaction }
-  | { readonly draw: 'wait' | 'submitted' };
-
-type Step = readonly [PaymentModel, readonly Drawing[]];
-
-const say = (text: string): Drawing => ({ draw: 'say', text });
-const warning = (text: string): Drawing => ({ draw: 'warning', text });
-
-/**
- * Applies an event of a payment to the model.
- * @param now epoch ms by this machine's clock
- */
-export function step(model: PaymentModel, event: ScreenEvent, now: number): Step {
-  switch (event.type) {
-    case 'following':
-      return [
-        { ...model, isNews: true },
-        [say(`Waiting for another svcpay process that is working on ${event.payment.ref}.`)],
-      ];
-    case 'replaced':
-      return [model, [say(`This replaces the payment of ${replacedText(event.payment)}.`)]];
-    case 'kept':
-      return [model, [say(keptText(event.total))]];
-    case 'recorded':
-      return [{ ...model, recorded: true }, [say(resolutionText(event.resolution))]];
-    case 'found':
-      return [model, [say(`Resuming the earlier transaction ${event.txn.txnId}.`)]];
-    case 'searching':
-      return [model, [{ draw: 'searching', count: event.count }]];
-    case 'refused':
-      return [model, [say(refusedText)]];
-    case 'exceeded':
-      return [model, [warning(event.failure.message)]];
-    case 'rate-unchecked':
-      return [model, [say(event.why)]];
-    case 'journal-failed':
-      return [model, [warning(`${event.error.message} The payment continues.`)]];
-    case 'submitting':
-      return [{ ...model, isNews: true }, [{ draw: 'submitted' }]];
-    case 'quoted':
-      return quoted(model, event.approval);
-    case 'approved':
-      return waiting(model, model.txn, now);
-    case 'read':
-      return waiting(model, event.txn, now);
-    case 'state': {
-      const [waits, drawings] = waiting(model, event.txn, now);
-      const reached = [...model.reached, event.txn.txnState];
-      return [
-        { ...waits, reached, isNews: true },
-        [...drawings, { draw: 'change', txn: event.txn }],
-      ];
-    }
-  }
+  readonly quote: (approval: Approval, isKnown: boolean) => void;
+  readonly submitted: () => void;
+  readonly wait: () => void;
+  readonly change: (txn: Transaction) => void;
 }
 
-const replacedText = (payment: Payment): string =>
-  `${inWords(instructionOf(payment))}, which was never sent`;
+/**
+ * Shows an event of a payment.
+ * @param now epoch ms by this machine's clock
+ */
+export function showEvent(event: ScreenEvent, model: PaymentModel, now: number, to: Drawn): void {
+  const waiting = (txn: Transaction | undefined, news: Partial<PaymentModel> = {}): void => {
+    to.remember({ ...news, txn, waitingSince: model.waitingSince ?? now });
+    if (model.waitingSince === undefined) to.wait();
+  };
+  switch (event.type) {
+    case 'following':
+      to.remember({ isNews: true });
+      return to.say(`Waiting for another svcpay process that is working on ${event.payment.ref}.`);
+    case 'replaced': {
+      const earlier = inWords(instructionOf(event.payment));
+      return to.say(`This replaces the payment of ${earlier}, which was never sent.`);
+    }
+    case 'kept':
+      return to.say(keptText(event.total));
+    case 'recorded':
+      to.remember({ recorded: true });
+      return to.say(resolutionText(event.resolution));
+    case 'found':
+      return to.say(`Resuming the earlier transaction ${event.txn.txnId}.`);
+    case 'searching':
+      return to.searching(event.count);
+    case 'refused':
+      return to.say(refusedText);
+    case 'exceeded':
+      return to.warn(event.failure.message);
+    case 'rate-unchecked':
+      return to.say(event.why);
+    case 'journal-failed':
+      return to.warn(`${event.error.message} The payment continues.`);
+    case 'submitting':
+      to.remember({ isNews: true });
+      return to.submitted();
+    case 'quoted':
+      return quoted(event.approval, model, to);
+    case 'approved':
+      return waiting(model.txn);
+    case 'read':
+      return waiting(event.txn);
+    case 'state':
+      waiting(event.txn, { reached: [...model.reached, event.txn.txnState], isNews: true });
+      return to.change(event.txn);
+  }
+}
 
 /** The failure that ends the run tells the reason of the refusal. */
 const refusedText =
   'The service refused the confirmation. svcpay checks for 8 s whether the service accepted an ' +
   'earlier confirmation.';
 
-function waiting(model: PaymentModel, txn: Transaction | undefined, now: number): Step {
-  const waitingSince = model.waitingSince ?? now;
-  return [
-    { ...model, txn, waitingSince },
-    model.waitingSince === undefined ? [{ draw: 'wait' }] : [],
-  ];
-}
-
-function quoted(model: PaymentModel, approval: Approval): Step {
-  const before = model.approval;
-  const next = { ...model, approval, txn: approval.txn };
-  if (before?.txn.txnId === approval.txn.txnId) return [next, []];
-  const isKnown = before !== undefined && changesOf(before.quote, approval.quote).length === 0;
-  const remarks =
-    before !== undefined
-      ? [say(changesText(before.quote, approval.quote))]
-      : approval.worse
-        ? [say('The quote has changed:')]
-        : [];
-  return [next, [...remarks, { draw: 'quote', approval, isKnown }]];
+function quoted(approval: Approval, { approval: before }: PaymentModel, to: Drawn): void {
+  to.remember({ approval, txn: approval.txn });
+  if (before?.txn.txnId === approval.txn.txnId) return;
+  const changes = before && changesOf(before.quote, approval.quote);
+  if (changes !== undefined) {
+    const price =
+      changes.length === 0
+        ? 'the new quote has the same price'
+        : `the new quote has a different price: ${changes.join(', ')}`;
+    to.say(`The quote expired; ${price}.`);
+  } else if (approval.worse) to.say('The quote has changed:');
+  to.quote(approval, changes?.length === 0);
 }
 
 /** Describes the differences between two quotes. */
@@ -345,15 +325,6 @@ function changesOf(before: Quote, after: Quote): string[] {
     ...changed('you pay', before.total, after.total),
     ...changed('the amount received is', before.receives, after.receives),
   ];
-}
-
-function changesText(before: Quote, after: Quote): string {
-  const changes = changesOf(before, after);
-  const news =
-    changes.length === 0
-      ? 'the new quote has the same price'
-      : `the new quote has a different price: ${changes.join(', ')}`;
-  return `The quote expired; ${news}.`;
 }
 
 /** The line with the amount before its conversion to bitcoin. */

@@ -4,15 +4,8 @@ import Big from 'big.js';
 import { money, shortAmount } from '../../formats/amount.js';
 import { describeDuration, formatDuration } from '../../formats/calendar.js';
 import type { NextStep } from '../../formats/failure.js';
-import { ownReference, messageOf } from '../../formats/text.js';
-import {
-  latest,
-  mayHaveMoved,
-  outcomeOf,
-  status,
-  type Attempt,
-  type Payment,
-} from '../../store/journal/payment.js';
+import { entryOf, ownReference, messageOf } from '../../formats/text.js';
+import { decisive, latest, status, type Payment } from '../../store/journal/payment.js';
 import type { Actor, Detail, TrailStep } from '../../store/journal/steps.js';
 import { instructionOf, digestOf } from '../instruction/instruction.js';
 import { inWords } from '../instruction/words.js';
@@ -101,7 +94,7 @@ const namesActor: ReadonlySet<string> = new Set([
 export function actorInWords({ user, uid, host, door }: Actor): string {
   const who = user === '' ? 'an unnamed user' : user;
   const where = host === '' ? '' : ` on ${host}`;
-  return `${who}${uid === null ? '' : ` (uid ${uid})`}${where}, ${doorInWords(door)}`;
+  return `${who}${uid === null ? '' : ` (uid ${uid})`}${where}, ${doors[door] ?? `with \`${door}\``}`;
 }
 
 const doors: Readonly<Record<string, string>> = {
@@ -110,7 +103,6 @@ const doors: Readonly<Record<string, string>> = {
   home: 'on the home screen',
   unknown: 'in an unknown way',
 };
-const doorInWords = (door: string): string => doors[door] ?? `with \`${door}\``;
 
 /**
  * The sentence of one step, or undefined if the step before or after it says the same.
@@ -122,13 +114,13 @@ export function sentenceOf(
   before?: TrailStep,
   after?: TrailStep,
 ): string | undefined {
+  const constant = entryOf(sentences, step);
+  if (constant !== undefined) return constant;
   switch (step) {
     case 'asked':
       return `asked by ${actorInWords(by)}${rowInWords(detail)}${termsInWords(detail)}`;
     case 'replaced':
       return `another instruction took the reference, asked by ${actorInWords(by)}`;
-    case 'requested':
-      return 'a new attempt began';
     case 'quoted':
       return detail.total == null ? 'quoted' : `quoted: ${costInWords(detail)}`;
     case 'shown':
@@ -138,37 +130,31 @@ export function sentenceOf(
     case 'declined':
       return before?.step === 'shown' ? 'shown, declined' : 'declined';
     case 'refused':
-      return refusalInWords(detail);
+      return `${entryOf(requests, detail.request ?? '') ?? 'svcpay refused'}${becauseOf(detail)}`;
     case 'stopped':
       return `stopped: ${detail.reason}`;
     case 'submitting':
       return after?.step === 'unanswered' ? undefined : submissionInWords(detail, after);
     case 'unanswered':
       return unansweredInWords(detail, at, before);
-    case 'accepted':
-      return 'the service accepted the payment';
     case 'paid':
       return `the service reports ${detail.txnState ?? step}`;
     case 'read':
     case 'error':
     case 'unknown':
-      return `the service reports ${wordOf(detail.txnState ?? step)}${afterReport[step] ?? ''}`;
-    case 'failed':
-      return `the service reports ${wordOf(detail.txnState ?? step)}${becauseOf(detail)}`;
+    case 'failed': {
+      const more = step === 'failed' ? becauseOf(detail) : (entryOf(afterReport, step) ?? '');
+      return `the service reports ${wordOf(detail.txnState ?? step)}${more}`;
+    }
     case 'explained':
       return `the service's reason: ${detail.reason ?? ''}`;
     case 'lapsed':
-      return lapseInWords(detail, before);
-    case 'withdrawn':
-      return 'the confirmation did not leave this machine; svcpay withdrew the submission';
-    case 'interrupted':
-      return 'interrupted';
+      if (before?.step === 'refused') return 'the refusal is final';
+      return detail.txnState === 'usercanceled' ? 'the quote was cancelled' : 'the quote expired';
     case 'abandoned':
       return before !== undefined && endsRun.has(before.step)
         ? undefined
         : `ended before the submission${becauseOf(detail)}`;
-    case 'reopened':
-      return 'requested again';
     case 'taken over':
       return `taken over by ${actorInWords(by)}${fromInWords(detail)}`;
     case 'resolved':
@@ -187,6 +173,20 @@ export function sentenceOf(
       return `"${step}", a step of a newer version of svcpay`;
   }
 }
+
+/** The steps whose sentence is always the same. */
+const sentences: Readonly<Record<string, string>> = {
+  requested: 'a new attempt began',
+  accepted: 'the service accepted the payment',
+  withdrawn: 'the confirmation did not leave this machine; svcpay withdrew the submission',
+  interrupted: 'interrupted',
+  reopened: 'requested again',
+};
+
+const requests: Readonly<Record<string, string>> = {
+  create: 'the service refused the quote',
+  confirm: 'the service refused the confirmation',
+};
 
 const afterReport: Readonly<Record<string, string>> = {
   error: ', which does not show whether money moved',
@@ -235,13 +235,6 @@ function approvalInWords({ consent, proposal }: Detail, { door }: Actor, isShown
   return `${isShown ? 'shown, ' : ''}${how}${what}`;
 }
 
-const requests: Readonly<Record<string, string>> = {
-  create: 'the service refused the quote',
-  confirm: 'the service refused the confirmation',
-};
-const refusalInWords = (detail: Detail): string =>
-  `${requests[detail.request ?? ''] ?? 'svcpay refused'}${becauseOf(detail)}`;
-
 function submissionInWords({ budget }: Detail, after: TrailStep | undefined): string {
   const submitted = budget == null ? 'submitted' : `submitted, within the budget ${budget}`;
   return after === undefined || after.step === 'taken over'
@@ -256,35 +249,28 @@ function unansweredInWords({ request }: Detail, at: number, before?: TrailStep):
   return `confirmation sent; no answer${how}`;
 }
 
-function lapseInWords({ txnState }: Detail, before: TrailStep | undefined): string {
-  if (before?.step === 'refused') return 'the refusal is final';
-  return txnState === 'usercanceled' ? 'the quote was cancelled' : 'the quote expired';
-}
-
 const fromInWords = ({ host, pid }: Detail): string =>
   pid == null ? '' : `, from process ${pid}${host == null ? '' : ` on ${host}`}`;
 
 /** Where the money is, and the next command. */
 function endOf(payment: Payment, id: string): Pick<Story, 'end' | 'next'> {
-  const attempt =
-    payment.attempts.find((each) => outcomeOf(each) === 'paid') ??
-    payment.attempts.findLast(mayHaveMoved) ??
-    latest(payment);
-  const amount = spentInWords(attempt);
-  const show = { do: 'show', id: attempt.txnId ?? id } as const;
+  const { approvedTotal, spendCcy, state, resolution, txnId } = decisive(payment);
+  const amount =
+    approvedTotal === null || spendCcy === null
+      ? 'the amount is not known here'
+      : `${amountOf(approvedTotal, spendCcy)} left your ${spendCcy} wallet`;
+  const { from } = instructionOf(payment);
+  const next: NextStep = { do: 'show', id: txnId ?? id };
   switch (status(payment)) {
     case 'paid':
-      return {
-        end: attempt.resolution === null ? `Paid once: ${amount}.` : `Recorded as paid: ${amount}.`,
-        next: show,
-      };
+      return { end: `${resolution === null ? 'Paid once' : 'Recorded as paid'}: ${amount}.`, next };
     case 'in-flight':
-      return attempt.state === 'submitting'
+      return state === 'submitting'
         ? {
             end: 'Outcome unknown: the service has not confirmed whether it made the payment.',
             next: { do: 'resume', id },
           }
-        : { end: `On its way: ${amount}.`, next: { do: 'watch', id: attempt.txnId ?? id } };
+        : { end: `On its way: ${amount}.`, next: { ...next, do: 'watch' } };
     case 'unknown':
     case 'error':
       return {
@@ -292,24 +278,16 @@ function endOf(payment: Payment, id: string): Pick<Story, 'end' | 'next'> {
         next: { do: 'resolve', id },
       };
     case 'failed':
-      return { end: `Nothing was taken from your ${fromOf(payment)} wallet.`, next: show };
+      return { end: `Nothing was taken from your ${from} wallet.`, next };
     case 'abandoned':
       return {
-        end: `Nothing was sent. Your ${fromOf(payment)} wallet is unchanged.`,
-        next: attempt.txnId === null ? { do: 'see-history' } : show,
+        end: `Nothing was sent. Your ${from} wallet is unchanged.`,
+        next: txnId === null ? { do: 'see-history' } : next,
       };
     case 'open':
       return { end: 'Nothing was sent yet.', next: { do: 'resume', id } };
   }
 }
-
-const fromOf = (payment: Payment): string => instructionOf(payment).from;
-
-const spentInWords = ({ approvedTotal, spendCcy }: Attempt): string =>
-  approvedTotal === null || spendCcy === null
-    ? 'the amount is not known here'
-    : `${amountOf(approvedTotal, spendCcy)} left your ${spendCcy} wallet`;
-
 export interface Verified {
   readonly payments: number;
   readonly steps: number;

@@ -6,8 +6,7 @@ import type { Transaction } from '../../../src/api/types.js';
 import {
   usualText,
   nothingShown,
-  step,
-  type Drawing,
+  showEvent,
   type ScreenEvent,
 } from '../../../src/cli/payment/payment-screen.js';
 import { money } from '../../../src/formats/amount.js';
@@ -50,10 +49,26 @@ function approval(txnId: string, total: string, worse = false): Approval {
 }
 
 /** Returns what the last event draws on the screen, after all earlier events. */
-function drawn(...events: ScreenEvent[]): readonly Drawing[] {
+function drawn(...events: ScreenEvent[]): readonly unknown[] {
   let model = nothingShown;
-  let last: readonly Drawing[] = [];
-  for (const event of events) [model, last] = step(model, event, 1_000);
+  let last: unknown[] = [];
+  const draws =
+    (draw: string) =>
+    (...given: unknown[]): void =>
+      void last.push([draw, ...given]);
+  for (const event of events) {
+    last = [];
+    showEvent(event, model, 1_000, {
+      remember: (news) => (model = { ...model, ...news }),
+      say: draws('say'),
+      warn: draws('warn'),
+      searching: draws('searching'),
+      quote: draws('quote'),
+      submitted: draws('submitted'),
+      wait: draws('wait'),
+      change: draws('change'),
+    });
+  }
   return last;
 }
 
@@ -68,59 +83,57 @@ describe('the payment screen', () => {
     {
       what: 'the first quote of a payment',
       events: [quoted(first)],
-      drawings: [{ draw: 'quote', approval: first, isKnown: false }],
+      drawings: [['quote', first, false]],
     },
     { what: 'an equal quote only once', events: [quoted(first), quoted(first)], drawings: [] },
     {
       what: 'a notice instead of the card if an equal quote replaced an expired quote',
       events: [quoted(first), quoted(equal)],
       drawings: [
-        { draw: 'say', text: 'The quote expired; the new quote has the same price.' },
-        { draw: 'quote', approval: equal, isKnown: true },
+        ['say', 'The quote expired; the new quote has the same price.'],
+        ['quote', equal, true],
       ],
     },
     {
       what: 'the changes in a worse quote',
       events: [quoted(first), quoted(dearer)],
       drawings: [
-        { draw: 'say', text: expect.stringContaining('you pay 0.00200000 BTC instead of') },
-        { draw: 'quote', approval: dearer, isKnown: false },
+        ['say', expect.stringContaining('you pay 0.00200000 BTC instead of')],
+        ['quote', dearer, false],
       ],
     },
     {
       what: 'a notice if the approved quote of an earlier run was better',
       events: [quoted({ ...first, worse: true })],
       drawings: [
-        { draw: 'say', text: 'The quote has changed:' },
-        expect.objectContaining({ draw: 'quote' }),
+        ['say', 'The quote has changed:'],
+        ['quote', { ...first, worse: true }, false],
       ],
     },
     {
       what: 'the wait after the approval',
       events: [quoted(first), { type: 'approved' }],
-      drawings: [{ draw: 'wait' }],
+      drawings: [['wait']],
     },
     {
       what: 'each change of state, but starts the wait only once',
       events: [{ type: 'approved' }, { type: 'state', txn: txn('destsent') }],
-      drawings: [{ draw: 'change', txn: txn('destsent') }],
+      drawings: [['change', txn('destsent')]],
     },
     {
       what: 'the wait of a payment that was submitted earlier',
       events: [{ type: 'read', txn: txn('destsent') }],
-      drawings: [{ draw: 'wait' }],
+      drawings: [['wait']],
     },
     {
       what: 'that svcpay reads the state after a refused confirmation',
       events: [{ type: 'refused', error: new Failure('refused', 'too late.') }],
-      drawings: [
-        { draw: 'say', text: expect.stringContaining('The service refused the confirmation.') },
-      ],
+      drawings: [['say', expect.stringContaining('The service refused the confirmation.')]],
     },
     {
       what: 'a warning if the journal failed after the submission',
       events: [{ type: 'journal-failed', error: new Failure('unexpected', 'The disk is full.') }],
-      drawings: [{ draw: 'warning', text: 'The disk is full. The payment continues.' }],
+      drawings: [['warn', 'The disk is full. The payment continues.']],
     },
   ];
   test.each(cases.map((each) => [each.what, each] as const))(

@@ -47,7 +47,10 @@ const unknownRow = { ...emptyTally, open: 1 };
 const onePaid = { ...emptyTally, results: { ...emptyTally.results, paid: 1 } };
 
 const cases: readonly (readonly [sentence: string, refuse: () => unknown])[] = [
-  ['You have 0.00001000 BTC. Write less, or all.', () => checkHeld(satoshi(2_000), satoshi(1_000))],
+  [
+    'You have 0.00001000 BTC. Write less, or all.',
+    () => checkHeld(satoshi(2_000), [satoshi(1_000)]),
+  ],
   [
     'The payment journal contains an order that this version cannot read.',
     () => decodeOrder('{"version":99}'),

@@ -14,7 +14,7 @@ import {
 import { formAbove } from '../../terminal/cards/card.js';
 import { shortened } from '../../formats/text.js';
 import type { Missing, ReadSend, SendWords } from '../../wallet/instruction/send.js';
-import { checkWithin } from '../../wallet/instruction/instruction.js';
+import { checkHeld } from '../../wallet/instruction/instruction.js';
 import { type KnownPayee, payeeChoices, readPayees } from '../contacts/payees.js';
 import type { Context } from '../context.js';
 import { runGuided } from './guided.js';
@@ -99,7 +99,10 @@ async function askSend(
         const parse = (amount: string): SendWords => {
           const next = { ...soFar, amount };
           const planned = plan(next);
-          if (planned.missing === undefined) checkWithin(planned.request.instruction, balances);
+          if (planned.missing === undefined) {
+            const { amount: asked, from } = planned.request.instruction;
+            if (typeof asked !== 'string' && asked.ccy === from) checkHeld(asked, balances);
+          }
           return next;
         };
         const question = amountQuestion(ccy, soFar.from, balances);

@@ -140,7 +140,7 @@ function askSwap(
         const parse = (amount: string): string => {
           if (!receive && isAll(amount)) return amount;
           const asked = parseAmount(amount, ccy);
-          if (held !== undefined) checkHeld(asked, held);
+          checkHeld(asked, held === undefined ? [] : [held]);
           return amount;
         };
         return { message, example, flag: 'AMOUNT', parse };

@@ -16,7 +16,7 @@ import {
   parseAmount,
 } from '../../formats/amount.js';
 import { canonicalJson, decimal } from '../../formats/canonical.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, notSent } from '../../formats/failure.js';
 import { isFields, entryOf } from '../../formats/text.js';
 import type { Payment, PaymentDraft } from '../../store/journal/payment.js';
 import { parseBitcoinAddress } from '../../formats/address.js';
@@ -125,10 +125,6 @@ export const storedInstruction = (instruction: Instruction): object => ({
   ...instruction,
 });
 
-/** Writes an instruction as text for the journal, which {@link instructionOf} reads. */
-const encodeInstruction = (instruction: Instruction): string =>
-  canonicalJson(storedInstruction(instruction));
-
 /**
  * Reads the instruction of a payment. Throws Failure `usage` that names the payment, if a newer
  * version of svcpay wrote the instruction.
@@ -178,7 +174,7 @@ function canonical({ verb, keys, once, amount, from, deductFees, payout }: Instr
     deductFees,
     ...(payout !== undefined && {
       payer: payout.sourceReq.kyc,
-      payee: withoutListData(payout.destReq).reqDetails,
+      payee: withoutListData(payout.destReq.reqDetails),
       recipient: payout.destReq.kyc,
       sourceOfFunds: payout.sourceOfFunds,
     }),
@@ -186,18 +182,12 @@ function canonical({ verb, keys, once, amount, from, deductFees, payout }: Instr
 }
 
 /**
- * Removes from one side of an order the data that came from the service's list of institutions,
+ * Removes from the details of a payee the data that came from the service's list of institutions,
  * because that list may later be unavailable or different.
  */
-export function withoutListData({ reqDetails = {}, ...side }: CreateSide): CreateSide {
-  const { institutionName: _name, institutionCode: code, ...details } = reqDetails;
-  return {
-    ...side,
-    reqDetails: {
-      ...details,
-      ...(typeof code === 'string' && { institutionCode: code.toUpperCase() }),
-    },
-  };
+function withoutListData(details: CreateSide['reqDetails']) {
+  const { institutionName: _name, institutionCode: code, ...rest } = details ?? {};
+  return { ...rest, ...(typeof code === 'string' && { institutionCode: code.toUpperCase() }) };
 }
 
 /** The columns of the journal that store what was asked for. */
@@ -206,14 +196,10 @@ export const askedColumns = (
   kind: string,
 ): Pick<PaymentDraft, 'kind' | 'instruction' | 'digest' | 'idempotencyKey'> => ({
   kind,
-  instruction: encodeInstruction(instruction),
+  instruction: canonicalJson(storedInstruction(instruction)),
   digest: digestOf(instruction),
   idempotencyKey: instruction.once,
 });
-
-/** The exact amount, or undefined if the instruction does not state one. */
-export const exactAmount = ({ amount }: Instruction): Money | undefined =>
-  typeof amount === 'string' ? undefined : { ccy: amount.ccy, value: new Big(amount.value) };
 
 /**
  * Reads an amount with its unit. Throws Failure `usage` for an invalid amount.
@@ -249,19 +235,10 @@ const nothingIn = (why: string): Failure =>
   new Failure('limit', why, { money: 'Not sent', next: { do: 'see-wallets' } });
 
 /** Throws Failure `usage` for an amount above the balance that svcpay shows on the screen. */
-export function checkHeld({ ccy, value }: Money, held: Money | undefined): void {
-  if (held === undefined || held.ccy !== ccy || held.value.gte(value)) return;
+export function checkHeld({ ccy, value }: Money, balances: readonly Money[]): void {
+  const held = balances.find((each) => each.ccy === ccy);
+  if (held === undefined || held.value.gte(value)) return;
   throw new Failure('usage', `You have ${formatAmount(held)}. Write less, or all.`);
-}
-
-/** Refuses an amount that exceeds the balance of the paying wallet, as shown on the screen. */
-export function checkWithin(instruction: Instruction, balances: readonly Money[]): void {
-  const asked = exactAmount(instruction);
-  if (asked === undefined || asked.ccy !== instruction.from) return;
-  checkHeld(
-    asked,
-    balances.find(({ ccy }) => ccy === asked.ccy),
-  );
 }
 
 /**
@@ -333,21 +310,18 @@ export function readSwap(
 ): Instruction {
   if (amount === undefined || from === undefined || to === undefined)
     throw new Error('The swap lacks an amount or one of its two wallets.');
-  if (from === to) throw usage(`a swap needs two different wallets; both are ${from}.`);
-  if (isAll(amount) && receive)
-    throw usage('"all" means the whole balance of the paying wallet. Remove --receive.');
+  if (from === to) throw notSent(`a swap needs two different wallets; both are ${from}`);
+  const isWhole = isAll(amount);
+  if (isWhole && receive)
+    throw notSent('"all" means the whole balance of the paying wallet. Remove --receive');
   return {
     verb: 'swap',
     to,
     keys: [walletKey(to)],
     once: null,
-    amount: isAll(amount)
-      ? 'all'
-      : written(amount, receive ? 'gets' : 'debits', receive ? to : from),
+    amount: isWhole ? 'all' : written(amount, receive ? 'gets' : 'debits', receive ? to : from),
     from,
-    deductFees: isAll(amount),
+    deductFees: isWhole,
     ...(note !== undefined && { note }),
   };
 }
-
-const usage = (why: string): Failure => new Failure('usage', why, { money: 'Not sent' });

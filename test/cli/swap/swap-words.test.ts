@@ -1,7 +1,7 @@
 // readSwap reads the words of `svcpay swap` in the forms that people write.
 import { expect, test } from 'vitest';
 import { missingOf, readSwapWords, swapExample } from '../../../src/cli/payment/payment-options.js';
-import { readSwap, exactAmount } from '../../../src/wallet/instruction/instruction.js';
+import { readSwap } from '../../../src/wallet/instruction/instruction.js';
 
 test.for(
   [
@@ -46,7 +46,7 @@ test.for(
   'readSwap reads "svcpay swap %s" as a swap from %s to %s',
   ([, , , { words, receive = false, from, to, value, ccy }]) => {
     const swap = readSwap(readSwapWords(words.join(' '), receive), receive);
-    const amount = exactAmount(swap);
+    const amount = typeof swap.amount === 'string' ? undefined : swap.amount;
     expect([swap.from, swap.to, amount?.value.toFixed(), amount?.ccy]).toEqual([
       from,
       to,

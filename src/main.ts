@@ -148,7 +148,7 @@ function leave(code: number): never {
   process.exit(code);
 }
 
-interface Outputs extends Pick<Process, 'stdout' | 'stderr' | 'page'> {
+interface Outputs extends Pick<Process, 'stdout' | 'stderr'> {
   /**
    * Returns the reason why svcpay could not write to stdout, or undefined if the reader closed
    * stdout.
@@ -182,40 +182,10 @@ function openOutputs(): Outputs {
     get stderr() {
       return (opened.stderr ??= watched(process.stderr, warn));
     },
-    page: openPage(
-      () => opened.stdout !== undefined,
-      () => outputs.stdout,
-    ),
     whyLost: () => reason,
     flushed: async () => void (await Promise.all(Object.values(opened).map(flushed))),
   };
   return outputs;
-}
-
-/**
- * Writes text without a stream if there is no terminal, because opening a stream would double the
- * time that a help page takes.
- */
-function openPage(isOpen: () => boolean, stdout: () => OutputStream): Process['page'] {
-  const isPlain = (): boolean => !isOpen() && !fstatSync(1).isCharacterDevice();
-  return {
-    get isTTY() {
-      return !isPlain() && stdout().isTTY === true;
-    },
-    get columns() {
-      return isPlain() ? undefined : stdout().columns;
-    },
-    print(text) {
-      let rest = Buffer.from(text);
-      try {
-        while (isPlain() && rest.length > 0) rest = rest.subarray(writeSync(1, rest));
-      } catch {
-        // If the direct write fails, the stream writes the remaining text. The stream waits for a
-        // slow reader and reports errors.
-      }
-      if (rest.length > 0) stdout().write(rest);
-    },
-  };
 }
 
 /**
@@ -255,7 +225,6 @@ function openProcess(outputs: Outputs, money: MoneyState): Process {
     get stderr() {
       return outputs.stderr;
     },
-    page: outputs.page,
     stdin: openInput(
       () => 0,
       () => process.stdin,

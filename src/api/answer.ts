@@ -139,9 +139,9 @@ export type Advice = Pick<FailureDetails, 'hint' | 'next'>;
 export function serviceError(
   answer: Answer,
   now: number,
-  about: FailureContext = {},
+  { txnId, hint, next }: FailureContext = {},
 ): ServiceError {
-  const { status } = answer.response;
+  const { status, headers, body: text } = answer.response;
   const wait = waitAskedFor(answer.response, now);
   const body = errorWithin(answer.json);
   const code = codeOf(answer);
@@ -149,10 +149,11 @@ export function serviceError(
     (each) => typeof each === 'string' && each !== '',
   );
   const reason = texts.length > 0 ? clip(texts.join(': '), longestReason) : contentOf(answer);
-  const kind = kindOf(status, code);
+  const { kind, opening, advice } = meaningOf(answer, code, txnId);
   const where = code === undefined ? `${status}` : `${status}, code ${code}`;
   const metadata = body['errorMetadata'];
-  return new ServiceError(kind, `${opening(answer, kind, about)}: ${reason} (${where}).`, {
+  const isAdvised = hint !== undefined || next !== undefined;
+  return new ServiceError(kind, `${opening}: ${reason} (${where}).`, {
     status,
     code,
     reason,
@@ -160,9 +161,13 @@ export function serviceError(
     params: decoded(isFields(metadata) ? metadata['params'] : undefined),
     retryAfterMs: wait,
     requestId: requestIdOf(answer.response),
-    headers: answer.response.headers,
-    body: hidden(answer.response.body),
-    ...adviceFor(answer, kind, wait, about),
+    headers,
+    body: hidden(text),
+    ...(isAdvised
+      ? { hint, next }
+      : wait === undefined
+        ? advice
+        : { hint: `Try again in ${Math.ceil(wait / 1000)} s.` }),
   });
 }
 
@@ -243,56 +248,44 @@ const kindsByCode: ReadonlyMap<string | undefined, FailureKind> = new Map([
   ['1003', 'authentication'],
   ['2001', 'limit'],
 ]);
+const kindsByStatus: ReadonlyMap<number, FailureKind> = new Map([
+  [401, 'authentication'],
+  [403, 'authentication'],
+  [404, 'not-found'],
+]);
 
-function kindOf(status: number, code: string | undefined): FailureKind {
-  if (status === 429 || status >= 500 || gaveUp.has(status) || pointsElsewhere(status))
-    return 'temporary';
-  const byCode = kindsByCode.get(code);
-  if (byCode !== undefined) return byCode;
-  if (status === 401 || status === 403) return 'authentication';
-  return status === 404 ? 'not-found' : 'refused';
-}
+const signIn: Advice = {
+  hint: 'If this is the right account, sign in again',
+  next: { do: 'sign-in' },
+};
 
-/**
- * Whether a 404 means that the transaction does not exist. A 404 without JSON may come from a
- * gateway, so it proves nothing about the transaction.
- */
-const isMissing = ({ response: { status }, content }: Answer, { txnId }: FailureContext): boolean =>
-  status === 404 && content === 'json' && txnId !== undefined;
-
-function opening(answer: Answer, kind: FailureKind, about: FailureContext): string {
-  const { status } = answer.response;
-  if (status === 401 || (kind === 'authentication' && status !== 403))
-    return 'The service did not accept the key or token';
-  if (status === 403) return 'The service does not permit this request';
-  if (isMissing(answer, about)) return `The service has no transaction ${about.txnId}`;
-  if (status === 404) return 'The service has nothing at this address';
-  if (status === 429) return "The service's rate limit was reached";
-  if (status >= 500) return 'The service failed';
-  return pointsElsewhere(status)
-    ? 'The service redirects to a different address, to which svcpay never sends the token'
-    : 'The service refused';
-}
-
-function adviceFor(
-  answer: Answer,
-  kind: FailureKind,
-  wait: number | undefined,
-  about: FailureContext,
-): Advice {
-  const {
-    response: { status },
-    content,
-  } = answer;
-  const { hint, next } = about;
-  if (hint !== undefined || next !== undefined) return { hint, next };
-  if (wait !== undefined) return { hint: `Try again in ${Math.ceil(wait / 1000)} s.` };
-  if (status === 401 || (kind === 'authentication' && status !== 403)) {
-    return { hint: 'If this is the right account, sign in again', next: { do: 'sign-in' } };
+/** Describes what an error response means, and what a person can do about it. */
+function meaningOf(
+  { response: { status }, content }: Answer,
+  code: string | undefined,
+  txnId: string | undefined,
+): { readonly kind: FailureKind; readonly opening: string; readonly advice?: Advice } {
+  if (status === 429) return { kind: 'temporary', opening: "The service's rate limit was reached" };
+  if (status >= 500) return { kind: 'temporary', opening: 'The service failed' };
+  if (pointsElsewhere(status)) {
+    const opening =
+      'The service redirects to a different address, to which svcpay never sends the token';
+    return { kind: 'temporary', opening, advice: { hint: notTheService } };
   }
-  if (pointsElsewhere(status)) return { hint: notTheService };
-  if (status === 404 && content === 'other') return { hint: 'Check the base URL.' };
-  return isMissing(answer, about) ? { next: { do: 'see-history' } } : {};
+  const refused = 'The service refused';
+  if (gaveUp.has(status)) return { kind: 'temporary', opening: refused };
+  const kind = kindsByCode.get(code) ?? kindsByStatus.get(status) ?? 'refused';
+  if (status === 401 || (kind === 'authentication' && status !== 403))
+    return { kind, opening: 'The service did not accept the key or token', advice: signIn };
+  if (status === 403) return { kind, opening: 'The service does not permit this request' };
+  if (status !== 404) return { kind, opening: refused };
+  // A 404 without JSON may come from a gateway, so it proves nothing about the transaction.
+  if (content === 'json' && txnId !== undefined) {
+    const opening = `The service has no transaction ${txnId}`;
+    return { kind, opening, advice: { next: { do: 'see-history' } } };
+  }
+  const advice = content === 'other' ? { hint: 'Check the base URL.' } : {};
+  return { kind, opening: 'The service has nothing at this address', advice };
 }
 
 function decoded(params: unknown): unknown {

@@ -190,16 +190,16 @@ function isoInstant(value: string): number | undefined {
  */
 export function readInPlace(of: Fields, readers: Readers, where = ''): MisreadField[] {
   const misread: MisreadField[] = [];
-  for (const [field, reader] of Object.entries(readers)) {
+  for (const field in readers) {
     const value = of[field];
-    if (value === undefined || value === null) continue;
-    const path = where + field;
+    const reader = readers[field];
+    if (reader === undefined || value === undefined || value === null) continue;
     const read = reader.read(value);
     if (reader.fields !== undefined && isFields(read))
-      misread.push(...readInPlace(read, reader.fields, `${path}.`));
+      misread.push(...readInPlace(read, reader.fields, `${where}${field}.`));
     if (read === value) continue;
     of[field] = read ?? null;
-    if (read === undefined) misread.push({ path, value, expected: reader.expected });
+    if (read === undefined) misread.push({ path: where + field, value, expected: reader.expected });
   }
   return misread;
 }
@@ -392,43 +392,6 @@ export const transactionFields = {
   ...others,
 } satisfies FieldsOf<Transaction>;
 
-interface FieldReader {
-  readonly field: string;
-  readonly read: Reader<unknown>['read'];
-  readonly within: readonly FieldReader[];
-}
-
-const named = (readers: Readers): readonly FieldReader[] =>
-  Object.entries(readers).map(([field, { read, fields = {} }]) => ({
-    field,
-    read,
-    within: named(fields),
-  }));
-
-const ofTransaction = named(transactionFields);
-
-/** Whether every value of an object is in the form from the specification. */
-function isInForm(of: Fields, readers: readonly FieldReader[]): boolean {
-  for (const { field, read, within } of readers) {
-    const value = of[field];
-    if (value === undefined || value === null) continue;
-    if (read(value) !== value) return false;
-    if (within.length > 0 && isFields(value) && !isInForm(value, within)) return false;
-  }
-  return true;
-}
-
-/**
- * Whether a row already has the form from the specification. For long histories, `isSpecified` is
- * faster than reading each field.
- */
-const isSpecified = (row: Fields): row is Fields & Transaction =>
-  typeof row['txnId'] === 'string' &&
-  typeof row['txnState'] === 'string' &&
-  isFields(row['sourceReq']) &&
-  isFields(row['destReq']) &&
-  isInForm(row, ofTransaction);
-
 /**
  * Reads a transaction. The id and the state are required, and `unrecognized` reports every other
  * field that is unreadable.
@@ -472,7 +435,6 @@ export function readTransactionPage(
 const paginationFields = { page: count, limit: count, total: count } satisfies FieldsOf<Pagination>;
 
 function readRow(row: unknown, index: number, unrecognized: OnUnrecognized): ListedTransaction {
-  if (isFields(row) && isSpecified(row)) return row;
   const it = isFields(row) ? row : {};
   const [txnId, txnState] = [name.read(it['txnId']), word.read(it['txnState'])];
   const where = (words: string): void =>
@@ -489,7 +451,6 @@ function withSides(
   txnState: string,
   unrecognized: OnUnrecognized,
 ): Transaction {
-  if (isSpecified(row)) return row;
   const unread = readInPlace(row, others);
   unread.map(misreadText).forEach(unrecognized);
   const { sourceReq, destReq } = row;

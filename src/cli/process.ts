@@ -7,13 +7,6 @@ import type { PaymentRules } from './payment/payment-options.js';
 import { exitCodes, Failure } from '../formats/failure.js';
 import { readFile } from 'node:fs/promises';
 
-/** Writes a complete text to stdout without loading the rest of the terminal code. */
-export interface Page {
-  readonly isTTY: boolean;
-  readonly columns: number | undefined;
-  print(text: string): void;
-}
-
 export interface Process {
   readonly stdin: Input;
   /**
@@ -22,7 +15,6 @@ export interface Process {
   readonly tty?: Input;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  readonly page: Page;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Sends the requests instead of the network. */
   readonly network?: Transport;

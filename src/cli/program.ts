@@ -3,15 +3,15 @@
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import { Failure } from '../formats/failure.js';
 import type { Context } from './context.js';
-import type { Page } from './process.js';
+import type { OutputStream } from '../terminal/terminal.js';
 import type { Command } from './define.js';
 import { demandOwner, type Branch, isNamed, isNearMiss, unknownCommand } from './tree.js';
 import {
   globalOptions,
   type Globals,
   choice,
-  flagName,
-  negatedFlag,
+  flagsOf,
+  parseWords,
   readAll,
   takesWord,
   type RawValues,
@@ -19,13 +19,12 @@ import {
   type Values,
 } from './values.js';
 import { firstExamples, tree as commands } from './table.js';
-import { parseArgs } from 'node:util';
 
 interface ProgramOptions {
   readonly line: CommandLine;
   readonly version: string;
-  /** Prints help that the person requested. */
-  readonly page: Page;
+  /** Gets the help that the person requested. */
+  readonly stdout: OutputStream;
   readonly stdin: { readonly isTTY: boolean };
   /** Prints help together with an error. */
   readonly explain: (text: string) => void;
@@ -43,8 +42,9 @@ export async function runProgram(options: ProgramOptions): Promise<void> {
   if (leaf?.connections !== undefined && !line.asksForHelp) await options.connect(leaf.connections);
   const command = await leaf?.load?.();
   const program = buildProgram(options, command);
+  const words = wordsFor(command, line);
   try {
-    await program.parseAsync([...wordsFor(command, line)], { from: 'user' });
+    await program.parseAsync([...words], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return;
@@ -56,8 +56,7 @@ export async function runProgram(options: ProgramOptions): Promise<void> {
       await refuseSubaccount(context).finally(context.close);
     }
     const { usageFailure } = await import('./help/usage.js');
-    const along = path.map((_, index) => chosenIn(program, path.slice(0, index + 1)));
-    throw usageFailure(error, line, [program, ...along], command);
+    throw usageFailure(error, words, path, command);
   }
 }
 
@@ -106,8 +105,8 @@ function refuseUnknown({ path, tree, nextWord: word }: CommandLine): void {
  * Whether the command line runs `svcpay` without a command at a terminal, which opens the home
  * screen.
  */
-const opensHome = ({ page, stdin, line }: ProgramOptions): boolean =>
-  isBare(line) && !line.asksForHelp && page.isTTY && stdin.isTTY;
+const opensHome = ({ stdout, stdin, line }: ProgramOptions): boolean =>
+  isBare(line) && !line.asksForHelp && stdout.isTTY === true && stdin.isTTY;
 
 const chosenIn = (program: Commander, path: readonly Branch[]): Commander =>
   path.reduce(
@@ -231,37 +230,26 @@ function argumentSyntax({ shape }: Value<unknown>): string {
   return shape.required ? `<${shape.placeholder}${dots}>` : `[${shape.placeholder}${dots}]`;
 }
 
-function addValues(target: Commander, values: Readonly<Record<string, Value<unknown>>>): void {
+function addValues(target: Commander, values: Values): void {
   for (const [name, value] of Object.entries(values)) {
-    for (const option of commanderOptions(name, value)) target.addOption(option);
-  }
-}
-
-function commanderOptions(name: string, value: Value<unknown>): Option[] {
-  const { shape } = value;
-  const short = shape.short === undefined ? '' : `-${shape.short}, `;
-  if (shape.kind === 'off') return [new Option(negatedFlag(name), shape.summary)];
-  if (shape.kind === 'on-off') {
+    const { kind, short, summary, placeholder } = value.shape;
+    const [flag = '', negated] = flagsOf(name, value);
+    const letter = short === undefined ? '' : `-${short}, `;
+    const word = takesWord(value) ? ` <${placeholder}>` : '';
+    const option = new Option(letter + flag + word, summary);
+    if (kind === 'words')
+      option.argParser((word: string, before: string[] | undefined) => [...(before ?? []), word]);
+    target.addOption(option);
     // Hides the second flag of a pair, because help shows both flags on one line (see optionTerm).
-    return [new Option(flagName(name), shape.summary), new Option(negatedFlag(name)).hideHelp()];
+    if (negated !== undefined) target.addOption(new Option(negated).hideHelp());
   }
-  const option = new Option(
-    takesWord(value)
-      ? `${short}${flagName(name)} <${shape.placeholder}>`
-      : `${short}${flagName(name)}`,
-    shape.summary,
-  );
-  if (shape.kind === 'words') {
-    option.argParser((word: string, before: string[] | undefined) => [...(before ?? []), word]);
-  }
-  return [option];
 }
 
 function dress(target: Commander, options: ProgramOptions): void {
   target.exitOverride();
   target.helpCommand(false);
   target.configureOutput({
-    writeOut: (text) => options.page.print(text),
+    writeOut: (text) => void options.stdout.write(text),
     writeErr: () => undefined,
     getOutHelpWidth: () => widthOf(options),
     // Replaces commander's detection of colours, which would open stdout.
@@ -283,7 +271,7 @@ function optionsLast(help: string): string {
   return `${[...others, ...parts.filter(isOptions)].join('\n\n')}\n`;
 }
 
-const widthOf = ({ page }: ProgramOptions): number => Math.min(page.columns ?? 80, 100);
+const widthOf = ({ stdout }: ProgramOptions): number => Math.min(stdout.columns ?? 80, 100);
 
 /** Returns the two flags of a pair as one text, such as `--wait, --no-wait`. */
 function bothWays(option: Option, { options }: Commander): string {
@@ -335,10 +323,12 @@ export interface CommandLine {
   readonly tokens: readonly Token[];
 }
 
-type Token = ReturnType<typeof parse>['tokens'][number];
+type Token = ReturnType<typeof parseWords>['tokens'][number];
 
 export function readCommandLine(argv: readonly string[], tree: Branch = commands): CommandLine {
-  const { values, tokens } = parse(argv);
+  // Only the code of a command knows which of its options take a value, and that code is not loaded
+  // yet.
+  const { values, tokens } = parseWords(argv, globalOptions);
   const words = leadingWords(tokens);
   const path = branchesNamed(words, tree);
   const has = (...options: readonly string[]): boolean =>
@@ -360,23 +350,7 @@ export function readCommandLine(argv: readonly string[], tree: Branch = commands
   };
 }
 
-/**
- * Parses a command line. Only the code of a command knows which of its options take a value, and
- * that code is not loaded yet, so every option of the command counts as a switch.
- */
-const parse = (argv: readonly string[]) =>
-  parseArgs({ args: [...argv], options: globalConfig, strict: false, tokens: true });
-
-const nameOf = (name: string, value: Value<unknown>): string =>
-  (value.shape.kind === 'off' ? negatedFlag(name) : flagName(name)).slice(2);
-
-const globalConfig = Object.fromEntries(
-  Object.entries(globalOptions).map(([name, value]) => {
-    const { short } = value.shape;
-    const type = takesWord(value) ? ('string' as const) : ('boolean' as const);
-    return [nameOf(name, value), { type, ...(short !== undefined && { short }) }];
-  }),
-);
+const globalFlags = Object.entries(globalOptions).flatMap((entry) => flagsOf(...entry));
 
 /**
  * Returns the words before `--` and before the first option of a command. The first option of a
@@ -385,7 +359,7 @@ const globalConfig = Object.fromEntries(
 function leadingWords(tokens: readonly Token[]): readonly string[] {
   const isOther = (token: Token): boolean =>
     token.kind === 'option'
-      ? !Object.hasOwn(globalConfig, token.name)
+      ? !globalFlags.includes(`--${token.name}`)
       : token.kind === 'option-terminator';
   const end = tokens.findIndex(isOther);
   return tokens
@@ -407,22 +381,11 @@ function branchesNamed(words: readonly string[], tree: Branch): readonly Branch[
  * Inserts `--` after the command's name and its `options`, so that later options belong to the
  * program that the command runs, as in `sandbox run npm --version`.
  */
-export function withRestApart(
-  { argv, path, tokens }: CommandLine,
-  options: Values,
-): readonly string[] {
-  const takingWord = new Set(
-    Object.entries(options).flatMap(([name, value]) => (takesWord(value) ? [flagName(name)] : [])),
-  );
-  let words = 0;
-  let valueAt = -1;
-  for (const token of tokens) {
-    if (token.index === valueAt) continue;
-    if (token.kind === 'option-terminator') return argv;
-    if (token.kind === 'option') {
-      if (takingWord.has(token.rawName) && token.inlineValue !== true) valueAt = token.index + 1;
-    } else if (words === path.length) return argv.toSpliced(token.index, 0, '--');
-    else words += 1;
-  }
-  return argv;
+export function withRestApart({ argv, path }: CommandLine, options: Values): readonly string[] {
+  const { tokens } = parseWords(argv, { ...globalOptions, ...options });
+  const words = tokens.filter(({ kind }) => kind !== 'option').slice(0, path.length + 1);
+  const first = words[path.length];
+  return first === undefined || words.some(({ kind }) => kind === 'option-terminator')
+    ? argv
+    : argv.toSpliced(first.index, 0, '--');
 }

@@ -28,7 +28,7 @@ export async function runCommandLine(line: CommandLine, given: Process): Promise
     await runProgram({
       line,
       version: proc.version,
-      page: proc.page,
+      stdout: proc.stdout,
       stdin: proc.stdin,
       explain: (text) => void proc.stderr.write(`${text}\n`),
       connect: async (connections) => {

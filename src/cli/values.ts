@@ -1,5 +1,6 @@
 // Defines the values of arguments and options for parsing, help and completion: how a person writes
 // each value, and how svcpay reads and describes the value. Also defines the global options.
+import { parseArgs } from 'node:util';
 import { Failure } from '../formats/failure.js';
 import { didYouMean, entryOf } from '../formats/text.js';
 import { parseAmount, type Money } from '../formats/amount.js';
@@ -48,34 +49,36 @@ export class Value<T> {
     this.read = read;
   }
 
+  #with(changes: Partial<Shape>): Value<T> {
+    return new Value({ ...this.shape, ...changes }, this.read);
+  }
+
   within(min: number, max: number): Value<T> {
-    return new Value({ ...this.shape, range: [min, max] }, this.read);
+    return this.#with({ range: [min, max] });
   }
 
   describe(summary: string): Value<T> {
-    return new Value({ ...this.shape, summary }, this.read);
+    return this.#with({ summary });
   }
 
-  short(letter: string): Value<T> {
-    return new Value({ ...this.shape, short: letter }, this.read);
+  short(short: string): Value<T> {
+    return this.#with({ short });
   }
 
   offering(offers: readonly string[]): Value<T> {
-    return new Value({ ...this.shape, offers }, this.read);
+    return this.#with({ offers });
   }
 
   suggesting(suggests: Suggested): Value<T> {
-    return new Value({ ...this.shape, suggests }, this.read);
+    return this.#with({ suggests });
   }
 
   optional(): Value<T | undefined> {
-    return new Value<T | undefined>({ ...this.shape, required: false }, (raw) =>
-      raw === undefined ? undefined : this.read(raw),
-    );
+    return this.otherwise(undefined);
   }
 
-  otherwise(fallback: T): Value<T> {
-    return new Value({ ...this.shape, required: false }, (raw) =>
+  otherwise<F extends T | undefined>(fallback: F): Value<T | F> {
+    return new Value<T | F>({ ...this.shape, required: false }, (raw) =>
       raw === undefined ? fallback : this.read(raw),
     );
   }
@@ -88,21 +91,21 @@ export class Value<T> {
   }
 }
 
+const blank = {
+  placeholder: '',
+  summary: '',
+  required: false,
+  choices: [],
+  short: undefined,
+} as const;
+
 /** A value of one word, which svcpay does not change. */
 export function literal<T>(
   placeholder: string,
   parse: (text: string) => T,
   choices: readonly string[] = [],
 ): Value<T> {
-  const shape = {
-    kind: 'word',
-    placeholder,
-    summary: '',
-    required: true,
-    choices,
-    short: undefined,
-  } as const;
-  return new Value<T>(shape, (raw) => {
+  return new Value<T>({ ...blank, kind: 'word', placeholder, required: true, choices }, (raw) => {
     if (typeof raw !== 'string') throw new Failure('usage', `${placeholder} is missing.`);
     return parse(raw);
   });
@@ -119,16 +122,7 @@ export const text = (placeholder = 'TEXT'): Value<string> => word(placeholder, (
 
 /** A value of several words, such as `50 000 sat`, which svcpay joins into one string. */
 export function phrase(placeholder: string): Value<string | undefined> {
-  const shape = {
-    kind: 'words',
-    placeholder,
-    summary: '',
-    required: false,
-    choices: [],
-    short: undefined,
-    joins: true,
-  } as const;
-  return new Value(shape, (raw) => {
+  return new Value({ ...blank, kind: 'words', placeholder, joins: true }, (raw) => {
     const words = typeof raw === 'string' ? [raw] : Array.isArray(raw) ? raw : [];
     return words.length === 0 ? undefined : words.join(' ').trim();
   });
@@ -209,10 +203,7 @@ export const whole = (min: number, max: number, placeholder = 'N'): Value<number
   }).within(min, max);
 
 const wordless = <T>(kind: Kind, read: (raw: RawValue) => T): Value<T> =>
-  new Value<T>(
-    { kind, placeholder: '', summary: '', required: false, choices: [], short: undefined },
-    read,
-  );
+  new Value<T>({ ...blank, kind }, read);
 
 /** A switch that is off by default. */
 export const flag = (): Value<boolean> => wordless('switch', (raw) => raw === true);
@@ -263,11 +254,34 @@ const together = (wrong: readonly Failure[], first: Failure): Failure =>
 export const flagName = (name: string): string =>
   `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** Converts the name of an option to the flag that switches the option off, such as `--no-wait`. */
-export const negatedFlag = (name: string): string => flagName(name).replace('--', '--no-');
+/** Returns the flags of an option, such as `--wait` and `--no-wait`. */
+export function flagsOf(name: string, { shape: { kind } }: Value<unknown>): string[] {
+  const flag = flagName(name);
+  const negated = flag.replace('--', '--no-');
+  return kind === 'off' ? [negated] : kind === 'on-off' ? [flag, negated] : [flag];
+}
 
-export const takesWord = (value: Value<unknown>): boolean =>
-  value.shape.kind === 'word' || value.shape.kind === 'words';
+export const takesWord = ({ shape: { kind } }: Value<unknown>): boolean =>
+  kind === 'word' || kind === 'words';
+
+/**
+ * Splits a command line into the words and options of `values`. Any other option counts as a
+ * switch.
+ */
+export const parseWords = (argv: readonly string[], values: Values) =>
+  parseArgs({
+    args: [...argv],
+    options: Object.fromEntries(
+      Object.entries(values).flatMap(([name, value]) => {
+        const { short } = value.shape;
+        const type = takesWord(value) ? ('string' as const) : ('boolean' as const);
+        const flags = flagsOf(name, value).map((flag) => flag.slice(2));
+        return flags.map((flag) => [flag, { type, ...(short !== undefined && { short }) }]);
+      }),
+    ),
+    strict: false,
+    tokens: true,
+  });
 
 export interface ValueSchema {
   readonly type: 'string' | 'integer' | 'boolean' | 'array';
@@ -287,15 +301,12 @@ const mostChoices = 40;
 /** Describes the value as JSON Schema. */
 export function valueSchema({ shape }: Value<unknown>): ValueSchema {
   const { kind, summary: description, range } = shape;
-  const choices =
-    shape.choices.length > 0 && shape.choices.length <= mostChoices ? { enum: shape.choices } : {};
-  if (kind === 'switch' || kind === 'on-off' || kind === 'off')
-    return { type: 'boolean', description };
-  if (kind === 'words')
-    return { type: 'array', items: { type: 'string', ...choices }, description };
-  if (range !== undefined)
-    return { type: 'integer', minimum: range[0], maximum: range[1], description };
-  return { type: 'string', description, ...choices };
+  const isListed = shape.choices.length > 0 && shape.choices.length <= mostChoices;
+  const word = { type: 'string', ...(isListed && { enum: shape.choices }) } as const;
+  if (kind === 'words') return { type: 'array', items: word, description };
+  if (kind !== 'word') return { type: 'boolean', description };
+  if (range === undefined) return { ...word, description };
+  return { type: 'integer', minimum: range[0], maximum: range[1], description };
 }
 
 export const globalOptions = {

@@ -54,7 +54,6 @@ export function openShell(world: World, network: Network): Shell {
       stdin: { isTTY: false, open: () => Readable.from([]) },
       stdout: stream,
       stderr: stream,
-      page: { isTTY: false, columns: undefined, print: (each) => void printed.push(each) },
       network: (request) => gate(() => send(request)),
       pid: process.pid,
       // Another place, so that a killed process counts as running until its lease expires.

@@ -114,7 +114,6 @@ function inPipe(
     stdout,
     stderr,
     stdin: { isTTY: false, open: () => input },
-    page: { isTTY: false, columns: undefined, print: (text) => void stdout.write(text) },
     signal: around.signal ?? new AbortController().signal,
     interrupt: () => undefined,
   });
@@ -173,12 +172,10 @@ function onTerminal(
     interrupt,
   });
   const { input } = around;
-  const page = { isTTY: true, columns, print: (text: string) => void stdout.write(text) };
   const ended = runHere(args, around, {
     ...processOf({ ...around, env: { TERM: 'xterm-256color', ...around.env } }),
     stdout,
     stderr,
-    page,
     interrupt,
     signal: interruption.signal,
     tty: stdin,

@@ -2,13 +2,7 @@
 // a command of the program, with options and arguments that the command takes.
 import { parseArgs } from 'node:util';
 import { readCommandLine } from '../../src/cli/program.js';
-import {
-  globalOptions,
-  flagName,
-  negatedFlag,
-  takesWord,
-  type Values,
-} from '../../src/cli/values.js';
+import { globalOptions, flagName, takesWord, type Values } from '../../src/cli/values.js';
 
 /** A printed command. */
 export interface Printed {
@@ -90,7 +84,7 @@ const optionsOf = (values: Values) =>
       const option = { type, multiple: true, ...(short !== undefined && { short }) };
       return [
         [flagName(name).slice(2), option],
-        [negatedFlag(name).slice(2), { type: 'boolean' as const, multiple: true }],
+        [`no-${flagName(name).slice(2)}`, { type: 'boolean' as const, multiple: true }],
       ];
     }),
   );

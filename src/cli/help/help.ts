@@ -5,8 +5,7 @@ import type { Output } from '../../terminal/output.js';
 import { type Command, defineCommand } from '../define.js';
 import { type Branch, branchNamed } from '../tree.js';
 import {
-  flagName,
-  negatedFlag,
+  flagsOf,
   phrase,
   type Shape,
   takesWord,
@@ -117,7 +116,7 @@ export async function pagesOf(branch: Branch, path: readonly string[] = []): Pro
       [name, ...aliases].map((each) => ({ name: each, summary })),
     ),
     arguments: Object.values(command?.arguments ?? {}).map(slotOf),
-    flags: flagsOf(isRoot ? globalOptions : (command?.options ?? {})),
+    flags: flagEntries(isRoot ? globalOptions : (command?.options ?? {})),
     formats: command?.formats ?? [],
     fields: command?.fields ?? [],
     examples: command?.examples ?? [],
@@ -132,17 +131,12 @@ const slotOf = ({ shape: { kind, short: _short, ...shape } }: Value<unknown>): S
   repeated: kind === 'words',
 });
 
-const flagsOf = (values: Values): Flag[] =>
+const flagEntries = (values: Values): Flag[] =>
   Object.entries(values).map(([name, value]) => {
     const { summary, short } = value.shape;
-    const names = [...longNames(name, value), ...(short === undefined ? [] : [`-${short}`])];
+    const names = [...flagsOf(name, value), ...(short === undefined ? [] : [`-${short}`])];
     return takesWord(value) ? { names, summary, value: slotOf(value) } : { names, summary };
   });
-
-function longNames(name: string, { shape }: Value<unknown>): string[] {
-  if (shape.kind === 'off') return [negatedFlag(name)];
-  return shape.kind === 'on-off' ? [flagName(name), negatedFlag(name)] : [flagName(name)];
-}
 
 interface Topic {
   readonly name: string;

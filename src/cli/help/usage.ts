@@ -1,127 +1,83 @@
 // Describes what is wrong with a command line, in one message for all its words.
-import type { Command as Commander, CommanderError, Option } from 'commander';
+import type { CommanderError } from 'commander';
 import { Failure } from '../../formats/failure.js';
-import { didYouMean, counted } from '../../formats/text.js';
-import type { Branch } from '../tree.js';
+import { counted, didYouMean } from '../../formats/text.js';
 import type { Command } from '../define.js';
-import { globalOptions, readAll, type RawValues, type Values } from '../values.js';
+import type { Branch } from '../tree.js';
+import { flagsOf, globalOptions, parseWords, readAll, type Values } from '../values.js';
 
-interface Given {
-  readonly argv: readonly string[];
-  /** The branches of the command tree that lead to the command. */
-  readonly path: readonly Branch[];
-}
-
-/**
- * Describes every problem of a command line that commander refused.
- * @param along the program and the commands that lead to the chosen command
- */
+/** Describes every problem of a command line that commander refused. */
 export function usageFailure(
   error: CommanderError,
-  line: Given,
-  along: readonly Commander[],
+  argv: readonly string[],
+  path: readonly Branch[],
   command: Command | undefined,
 ): Failure {
-  const { path } = line;
   const name = path.map((branch) => branch.name).join(' ');
-  return new Failure('usage', usageText(error, name, line, along, command), {
+  const options = { ...globalOptions, ...command?.options };
+  const { tokens } = parseWords(argv, options);
+  const words = tokens.filter(({ kind }) => kind === 'positional').length - path.length;
+  const problems = [
+    ...wrongWords(name, words, command?.arguments ?? {}),
+    ...wrongOptions(argv, tokens, options),
+  ];
+  return new Failure('usage', problems.join(' ') || error.message, {
     next: { do: 'run', command: `${name} --help`.trimStart() },
   });
 }
 
-function usageText(
-  { code, message }: CommanderError,
-  name: string,
-  line: Given,
-  along: readonly Commander[],
-  command: Command | undefined,
-): string {
-  const { argv } = line;
-  const { registeredArguments = [], args = [] } = along.at(-1) ?? {};
-  const options = along.flatMap((each) => each.options);
-  switch (code) {
-    case 'commander.excessArguments': {
-      const most = registeredArguments.length;
-      const taken = most === 0 ? 'no arguments' : counted(most, 'argument');
-      return `${name} takes ${taken} (got ${args.length}).`;
-    }
-    case 'commander.missingArgument':
-    case 'commander.unknownOption':
-      return problemsOf(line, along, command).join(' ');
-    case 'commander.optionMissingArgument': {
-      // Only the last word of a command line has no word after it.
-      const last = argv.at(-1) ?? '';
-      const option = options.find(({ short, long }) => short === last || long === last);
-      return `${option?.long} must be followed by ${option?.flags.split(/[<>]/)[1]}.`;
-    }
-    default:
-      return message;
+function wrongWords(name: string, given: number, values: Values): string[] {
+  const shapes = Object.values(values).map(({ shape }) => shape);
+  if (given > shapes.length && shapes.at(-1)?.kind !== 'words') {
+    const taken = shapes.length === 0 ? 'no arguments' : counted(shapes.length, 'argument');
+    return [`${name} takes ${taken} (got ${given}).`];
   }
+  const missing = shapes.slice(given).flatMap((each) => (each.required ? each.placeholder : []));
+  const verb = missing.length > 1 ? 'are' : 'is';
+  return missing.length === 0 ? [] : [`${missing.join(' and ')} ${verb} missing.`];
 }
 
-/** Describes all missing arguments, unknown options and wrong values of options. */
-function problemsOf(
-  { path, argv }: Given,
-  along: readonly Commander[],
-  command: Command | undefined,
+/** Describes the unknown options, and the missing and wrong values of options. */
+function wrongOptions(
+  argv: readonly string[],
+  tokens: ReturnType<typeof parseWords>['tokens'],
+  options: Values,
 ): string[] {
-  const { registeredArguments = [] } = along.at(-1) ?? {};
-  const options = along.flatMap((each) => each.options);
-  const raw: Record<string, string | string[]> = {};
-  const unknown: string[] = [];
-  let words = -path.length;
-  const end = argv.indexOf('--');
-  const given = end < 0 ? [...argv] : argv.slice(0, end);
-  for (let word = given.shift(); word !== undefined; word = given.shift()) {
-    // Hides the text after `=`, because the text may be a secret.
-    const [name = '', inline] = word.split(/=(.*)/s);
-    const option = options.find(({ short, long }) => name === short || name === long);
-    if (!/^-./.test(word)) words += 1;
-    else if (option?.required === true) {
-      const value = inline ?? given.shift() ?? '';
-      const before = raw[option.attributeName()] ?? [];
-      raw[option.attributeName()] = option.parseArg === undefined ? value : [...before, value];
-    } else if (option !== undefined && inline !== undefined)
-      unknown.push(`${name} takes no value.`);
-    else if (option === undefined)
-      unknown.push(...unknownIn(name, options).map((each) => noOption(each, options)));
-  }
-  const missing = registeredArguments
-    .slice(Math.max(words, 0))
-    .flatMap((argument) => (argument.required ? [argument.name()] : []));
-  const values = Object.entries({ ...globalOptions, ...command?.options });
-  return [
-    ...(missing.length === 0
-      ? []
-      : [`${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} missing.`]),
-    ...unknown,
-    ...wrongValues(Object.fromEntries(values.filter(([name]) => Object.hasOwn(raw, name))), raw),
-  ];
-}
-
-/** Returns the unknown option that a word is, or the unknown letters in a word such as `-qy`. */
-function unknownIn(word: string, options: readonly Option[]): string[] {
-  const [first, ...others] = Array.from(word.slice(1), (letter) =>
-    options.find(({ short }) => short === `-${letter}`),
+  const known = new Map(
+    Object.entries(options).flatMap(([name, value]) =>
+      flagsOf(name, value).map((flag) => [flag, { name, shape: value.shape }] as const),
+    ),
   );
-  if (word.startsWith('--') || first === undefined) return [word];
-  const at = first.required ? -1 : others.indexOf(undefined);
-  return at < 0 ? [] : [`-${word.charAt(at + 2)}`];
-}
-
-function noOption(given: string, options: readonly Option[]): string {
-  if (/^-\d/.test(given)) return `"${given}" is negative. An amount must be more than zero.`;
-  const names = options.flatMap(({ long, hidden }) => (hidden ? [] : [long ?? '']));
-  const meant = given.startsWith('--') ? didYouMean(given, names) : '';
-  return `There is no option "${given}".${meant}`;
-}
-
-function wrongValues(values: Values, raw: RawValues): string[] {
+  const raw: Record<string, string | string[]> = {};
+  const problems: string[] = [];
+  let unknownAt = -1;
+  for (const token of tokens) {
+    if (token.kind !== 'option' || token.index === unknownAt) continue;
+    const { name, shape } = known.get(`--${token.name}`) ?? {};
+    if (name === undefined || shape === undefined) {
+      // Hides the text after `=`, because the text may be a secret.
+      const [word = ''] = (argv[token.index] ?? '').split('=', 1);
+      const isFirst = tokens.find(({ index }) => index === token.index) === token;
+      problems.push(noOption(isFirst ? word : token.rawName, [...known.keys()]));
+      unknownAt = token.index;
+    } else if (shape.kind !== 'word' && shape.kind !== 'words') {
+      if (token.inlineValue === true) problems.push(`${token.rawName} takes no value.`);
+    } else if (token.value === undefined) {
+      problems.push(`--${token.name} must be followed by ${shape.placeholder}.`);
+    } else raw[name] = shape.kind === 'words' ? [...(raw[name] ?? []), token.value] : token.value;
+  }
+  const given = Object.entries(options).filter(([name]) => Object.hasOwn(raw, name));
   try {
-    readAll(values, raw);
-    return [];
+    readAll(Object.fromEntries(given), raw);
+    return problems;
   } catch (error) {
-    if (error instanceof Failure) return [error.message];
+    if (error instanceof Failure) return [...problems, error.message];
     throw error;
   }
+}
+
+function noOption(given: string, names: readonly string[]): string {
+  if (/^-\d/.test(given)) return `"${given}" is negative. An amount must be more than zero.`;
+  const meant = given.startsWith('--') ? didYouMean(given, names) : '';
+  return `There is no option "${given}".${meant}`;
 }

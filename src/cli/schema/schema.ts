@@ -4,11 +4,9 @@ import { type Branch, branchNamed } from '../tree.js';
 import {
   globalOptions,
   valueSchema,
-  flagName,
-  negatedFlag,
+  flagsOf,
   phrase,
   type ValueSchema,
-  type Value,
   type Values,
 } from '../values.js';
 import { exitCodeRows } from '../help/help.js';
@@ -96,9 +94,6 @@ const optionsOf = (options: Values): Record<string, Option> =>
   Object.fromEntries(
     Object.entries(options).map(([name, value]) => [
       name,
-      { flag: flagOf(name, value), ...valueSchema(value) },
+      { flag: flagsOf(name, value)[0] ?? '', ...valueSchema(value) },
     ]),
   );
-
-const flagOf = (name: string, { shape }: Value<unknown>): string =>
-  shape.kind === 'off' ? negatedFlag(name) : flagName(name);

@@ -10,7 +10,8 @@ const rounds = 3;
 const tripMs = 50;
 const many = 100_000;
 const [atMostTimes, atMostSeconds, atMostMb] = [1.5, 10, 256];
-const atMostMbOfBooks = 160;
+/** The highest memory of the books in MB, by the number of transactions. */
+const atMostMbOfBooks = { [many]: 160, 1_000_000: 200 };
 
 const bareLoop = `const { Agent, request } = require('node:https');
 const [url, size, total] = process.argv.slice(2);
@@ -48,11 +49,12 @@ export function measure() {
         });
         for (const [format, figures] of Object.entries(taken))
           rows.push(row(format, pageSize, figures, bare));
-        if (pageSize === 1_000) rows.push(...(await books(folder, service)));
       } finally {
         service.stop();
       }
     }
+    for (const [count, atMost] of Object.entries(atMostMbOfBooks))
+      rows.push(...(await books(folder, count, atMost)));
     return rows;
   });
 }
@@ -73,20 +75,26 @@ function row(format, pageSize, taken, bare) {
 }
 
 /** Measures the memory of the commands that read the whole history. */
-async function books(folder, { env }) {
-  const balance = ['1btc', '--on', '2025-09-01', '--note', 'opening balance', '--yes'];
-  await run(folder, [program, 'statement', 'adjust', ...balance], env);
+async function books(folder, count, atMost) {
+  const { env, stop } = await startService(count, { pageSize: 1_000, tripMs });
+  const home = { ...env, SVCPAY_HOME: join(folder, `home-${count}`) };
+  const balance = ['1btc', '--on', '2020-09-01', '--note', 'opening balance', '--yes'];
   const rows = [];
-  for (const args of [['statement', '-o', 'csv'], ['reconcile']]) {
-    const { ms, memoryMb } = await run(folder, [program, ...args], env, join(folder, 'books'));
-    rows.push({
-      name: `${many} transactions in svcpay ${args[0]}, highest memory`,
-      measured: `${seconds(ms)}, ${Math.round(memoryMb)} MB`,
-      bare: '-',
-      ratio: '-',
-      target: `<= ${atMostMbOfBooks} MB`,
-      met: memoryMb <= atMostMbOfBooks,
-    });
+  try {
+    await run(folder, [program, 'statement', 'adjust', ...balance], home);
+    for (const args of [['statement', '-o', 'csv'], ['reconcile']]) {
+      const { ms, memoryMb } = await run(folder, [program, ...args], home, join(folder, 'books'));
+      rows.push({
+        name: `${count} transactions in svcpay ${args[0]}, highest memory`,
+        measured: `${seconds(ms)}, ${Math.round(memoryMb)} MB`,
+        bare: '-',
+        ratio: '-',
+        target: `<= ${atMost} MB`,
+        met: memoryMb <= atMost,
+      });
+    }
+  } finally {
+    stop();
   }
   return rows;
 }

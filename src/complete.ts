@@ -81,7 +81,7 @@ const readers: Readonly<Record<Suggested, (home: Home, load: LoadModule) => Cand
     return [...new Set(['BTC', 'USDT', ...seen])].map((text) => ({ text, about: 'wallet' }));
   },
   institution: ({ data }) =>
-    entries(join(data, 'seen-institutions.json'), 'institutions').flatMap(([country, names]) =>
+    entries(join(data, 'seen-institutions.json')).flatMap(([country, names]) =>
       (isFields(names) ? Object.entries(names) : []).map(([text, name]) => ({
         text,
         about: `${String(name)}, ${country}`,
@@ -99,8 +99,9 @@ const readers: Readonly<Record<Suggested, (home: Home, load: LoadModule) => Cand
     const own = recentPayments(home, load).flatMap(({ ref, txnId, state }) =>
       txnId === null ? [] : [{ text: txnId, about: isGenerated(ref) ? state : `${state}, ${ref}` }],
     );
-    const seen = entries(join(home.data, 'seen-ids.json'), 'seen')
-      .flatMap(([, each]) =>
+    const seen = entries(join(home.data, 'seen-ids.json'))
+      .flatMap(([, list]) => (Array.isArray(list) ? list : []))
+      .flatMap((each: unknown) =>
         isFields(each) ? { text: String(each['txnId']), about: String(each['about'] ?? '') } : [],
       )
       .filter(({ text }) => !own.some((payment) => payment.text === text));
@@ -108,10 +109,11 @@ const readers: Readonly<Record<Suggested, (home: Home, load: LoadModule) => Cand
   },
 };
 
-function entries(path: string, key: string): [string, unknown][] {
+/** Returns the entries of the JSON object in a file, or of its part with the given name. */
+function entries(path: string, key?: string): [string, unknown][] {
   if (!isFile(path)) return [];
   const whole = jsonIn(readFileSync(path, 'utf8'));
-  const part = isFields(whole) ? whole[key] : undefined;
+  const part = key === undefined || !isFields(whole) ? whole : whole[key];
   return typeof part === 'object' && part !== null ? Object.entries(part) : [];
 }
 

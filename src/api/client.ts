@@ -8,12 +8,7 @@ import { CancelNotOffered, ServiceError, type HttpResponse } from './errors.js';
 import { wireJson, methodsToWireNames, toWireNames } from './wire.js';
 import type { ClientOptions } from './types.js';
 import * as read from './reading.js';
-import {
-  type AnswerReader,
-  readTransaction,
-  readTransactionIfThere,
-  readTransactionPage,
-} from './reading.js';
+import type { AnswerReader } from './reading.js';
 import { createService, type CallTerms, type Service } from './service.js';
 import {
   eachPage,
@@ -111,7 +106,8 @@ export class ServiceClient {
    * otherwise the API key's account.
    */
   async wallets(options?: types.AccountOptions): Promise<types.Answered<types.Wallet[]>> {
-    return this.#read(`${await this.#accountPath(options)}/wallet/`, read.readWallets, options);
+    const path = `${await this.#accountPath(options)}/wallet/`;
+    return this.#call('GET', path, read.readWallets, options);
   }
 
   /**
@@ -119,12 +115,12 @@ export class ServiceClient {
    * otherwise the API key's account.
    */
   async account(options?: types.AccountOptions): Promise<types.Answered<types.Account>> {
-    return this.#read(await this.#accountPath(options), read.readAccount, options);
+    return this.#call('GET', await this.#accountPath(options), read.readAccount, options);
   }
 
   /** Reads the permanent Bitcoin deposit address of the token's account (endpoint 4). */
   bitcoinAddress(options?: types.RequestOptions): Promise<types.Answered<types.BitcoinAddress>> {
-    return this.#read('/api/v2/account/onchain-address', read.readBitcoinAddress, options);
+    return this.#call('GET', '/api/v2/account/onchain-address', read.readBitcoinAddress, options);
   }
 
   /** Reads the permanent USDT deposit address of the token's account on one chain (endpoint 5). */
@@ -137,11 +133,7 @@ export class ServiceClient {
       ['walletCcy', 'USDT'],
       ['chainId', chainId],
     ];
-    return this.#call(
-      { method: 'GET', path, query, effect: 'read' },
-      read.readUsdtAddress,
-      options,
-    );
+    return this.#call('GET', path, read.readUsdtAddress, options, { query });
   }
 
   /**
@@ -154,11 +146,7 @@ export class ServiceClient {
   ): Promise<types.Answered<types.Transaction>> {
     const named = checkOptions('createTransaction', transactionShape, transaction);
     const body = wireJson(toWireNames(named, this.#options.maker));
-    return this.#call(
-      { method: 'POST', path: '/api/v2/transaction', body, effect: 'quote' },
-      readTransaction,
-      options,
-    );
+    return this.#call('POST', transactionPath, read.readTransaction, options, { body });
   }
 
   /**
@@ -169,10 +157,15 @@ export class ServiceClient {
     txnId: string,
     options?: types.RequestOptions,
   ): Promise<types.Answered<types.Transaction>> {
-    const path = `/api/v2/transaction/${segment(txnId)}/confirm`;
-    const call = { method: 'PUT', path, effect: 'payment', txnId } as const;
-    const confirmed = await this.#call(call, readTransactionIfThere, options);
-    return this.#seen(confirmed ?? (await this.#readBack(txnId, options)));
+    const path = `${transactionPath}/${segment(txnId)}/confirm`;
+    const call = { txnId, effect: 'payment' } as const;
+    const confirmed = await this.#call('PUT', path, read.readTransactionIfThere, options, call);
+    if (confirmed !== undefined) return this.#seen(confirmed);
+    return this.transaction(txnId, options).catch((cause: unknown) => {
+      const message =
+        'The service accepted the confirmation, but the transaction could not be read.';
+      throw unknownOutcome(message, call, { cause });
+    });
   }
 
   /**
@@ -183,20 +176,17 @@ export class ServiceClient {
     txnId: string,
     options?: types.RequestOptions,
   ): Promise<types.Answered<types.Transaction>> {
-    const call = {
-      method: 'PUT',
-      path: cancelPath(segment(txnId)),
-      effect: 'setting',
-      txnId,
-      mayBeEmpty: true,
-    } as const;
-    const cancelled = await this.#call(call, ifPossible(readTransactionIfThere), options).catch(
-      (error: unknown) => {
-        throw isNotOffered(error)
-          ? new CancelNotOffered('refused', error.message, { ...error, cause: error })
-          : error;
-      },
-    );
+    const cancelled = await this.#call(
+      'PUT',
+      cancelPath(segment(txnId)),
+      ifPossible(read.readTransactionIfThere),
+      options,
+      { effect: 'setting', txnId, mayBeEmpty: true },
+    ).catch((error: unknown) => {
+      throw isNotOffered(error)
+        ? new CancelNotOffered('refused', error.message, { ...error, cause: error })
+        : error;
+    });
     return cancelled ?? this.transaction(txnId, options);
   }
 
@@ -205,9 +195,8 @@ export class ServiceClient {
     txnId: string,
     options?: types.RequestOptions,
   ): Promise<types.Answered<types.Transaction>> {
-    const path = `/api/v2/transaction/${segment(txnId)}`;
-    const call = { method: 'GET', path, effect: 'read', txnId } as const;
-    return this.#seen(await this.#call(call, readTransaction, options));
+    const path = `${transactionPath}/${segment(txnId)}`;
+    return this.#seen(await this.#call('GET', path, read.readTransaction, options, { txnId }));
   }
 
   /**
@@ -241,12 +230,10 @@ export class ServiceClient {
   ): Promise<types.Answered<types.TransactionPage>> {
     const named = checkOptions('transactions', filterShape, filter);
     const query = filterQuery(named, this.#options.maker);
-    return this.#call(
-      { method: 'GET', path: '/api/v2/transaction', query, effect: 'read' },
-      readTransactionPage,
-      options,
-      Number(filter.page) > 1 ? { data: [] } : undefined,
-    );
+    return this.#call('GET', transactionPath, read.readTransactionPage, options, {
+      query,
+      ...(Number(filter.page) > 1 && { missing: { data: [] } }),
+    });
   }
 
   /**
@@ -339,14 +326,10 @@ export class ServiceClient {
     webhook: { callback: string; secret: string },
     options?: types.RequestOptions,
   ): Promise<types.Answered<types.Webhook>> {
-    const call = {
-      method: 'POST',
-      path: '/api/v2/webhook',
-      body: wireJson(checkOptions('createWebhook', webhookShape, webhook)),
-      effect: 'setting',
-      mayBeEmpty: true,
-    } as const;
-    const created = await this.#call(call, ifPossible(read.readWebhook), options);
+    const body = wireJson(checkOptions('createWebhook', webhookShape, webhook));
+    const more = { body, mayBeEmpty: true };
+    const reader = ifPossible(read.readWebhook);
+    const created = await this.#call('POST', webhookPath, reader, options, more);
     if (created !== undefined) return created;
     const listed = await this.webhooks(options);
     const found = listed.find(({ callback }) => callback === webhook.callback);
@@ -360,8 +343,7 @@ export class ServiceClient {
 
   /** Reads the account's webhook, if there is one (endpoint 12). */
   webhooks(options?: types.RequestOptions): Promise<types.Answered<types.Webhook[]>> {
-    const call = { method: 'GET', path: '/api/v2/webhook', effect: 'read' } as const;
-    return this.#call(call, read.readWebhooks, options, []);
+    return this.#call('GET', webhookPath, read.readWebhooks, options, { missing: [] });
   }
 
   /**
@@ -373,25 +355,15 @@ export class ServiceClient {
     change: { callback?: string; secret?: string },
     options?: types.RequestOptions,
   ): Promise<void> {
-    const path = `/api/v2/webhook/${segment(webhookId)}`;
-    const call = {
-      method: 'PUT',
-      path,
-      body: wireJson(checkOptions('updateWebhook', v.partial(webhookShape), change)),
-      effect: 'setting',
-      mayBeEmpty: true,
-    } as const;
-    await this.#call(call, anything, options);
+    const body = wireJson(checkOptions('updateWebhook', v.partial(webhookShape), change));
+    const more = { body, effect: 'setting', mayBeEmpty: true } as const;
+    await this.#call('PUT', `${webhookPath}/${segment(webhookId)}`, anything, options, more);
   }
 
   /** Removes a webhook (endpoint 14). */
   async removeWebhook(webhookId: string, options?: types.RequestOptions): Promise<void> {
-    const path = `/api/v2/webhook/${segment(webhookId)}`;
-    await this.#call(
-      { method: 'DELETE', path, effect: 'setting', mayBeEmpty: true },
-      anything,
-      options,
-    );
+    const more = { effect: 'setting', mayBeEmpty: true } as const;
+    await this.#call('DELETE', `${webhookPath}/${segment(webhookId)}`, anything, options, more);
   }
 
   /**
@@ -403,13 +375,13 @@ export class ServiceClient {
     options?: types.RequestOptions,
   ): Promise<types.Answered<types.Institution[]>> {
     const path = `/api/v2/reference/fiat-institution/by-country/${segment(countryCode)}`;
-    const call = { method: 'GET', path, effect: 'read', mayBeEmpty: true } as const;
-    return this.#call(call, read.readInstitutions, options, []);
+    const more = { mayBeEmpty: true, missing: [] };
+    return this.#call('GET', path, read.readInstitutions, options, more);
   }
 
   /** Reads the exchange rates (endpoint 16, which the specification only names). */
   rates(options?: types.RequestOptions): Promise<types.Answered<types.Rates>> {
-    return this.#read(ratesPath, read.readRates, options);
+    return this.#call('GET', ratesPath, read.readRates, options);
   }
 
   /**
@@ -456,47 +428,29 @@ export class ServiceClient {
     return this.#options.accountId ?? this.#open().accountId();
   }
 
-  #read<T extends object>(
+  /**
+   * Sends a request, and adds the last response to the value that `reader` reads.
+   * @param more the parts of the request that its path does not decide, and the value if the
+   *   service itself answers 404; a 404 from a gateway stays an error
+   */
+  async #call<T>(
+    method: string,
     path: string,
     reader: AnswerReader<T>,
     options: types.RequestOptions | undefined,
-  ): Promise<types.Answered<T>> {
-    return this.#call({ method: 'GET', path, effect: 'read' }, reader, options);
-  }
-
-  /**
-   * Sends a request, and adds the last response to the value that `reader` reads.
-   * @param missing the value if the service itself answers 404; a 404 from a gateway stays an error
-   */
-  async #call<T>(
-    call: Call,
-    reader: AnswerReader<T>,
-    options: types.RequestOptions | undefined,
-    missing?: T,
+    { missing, ...more }: Partial<Call> & { readonly missing?: T } = {},
   ): Promise<T extends object ? types.Answered<T> : T> {
     let last: HttpResponse = { status: 0, headers: {}, body: '' };
     const observe = (response: HttpResponse): void => void (last = response);
     const value = await this.#open()
       .within({ ...termsOf(options), observe })
-      .call(call, reader)
+      .call({ method, path, ...effectOf(method, path), ...more }, reader)
       .catch((error: unknown) => {
         if (missing !== undefined && isMissing(error)) return missing;
         throw error;
       });
     const { status, headers } = last;
     return answered(value, { requestId: requestIdOf(last), status, headers });
-  }
-
-  /** Reads the transaction after a confirmation whose response does not contain the transaction. */
-  async #readBack(
-    txnId: string,
-    options: types.RequestOptions | undefined,
-  ): Promise<types.Answered<types.Transaction>> {
-    return this.transaction(txnId, options).catch((cause: unknown) => {
-      const message =
-        'The service accepted the confirmation, but the transaction could not be read.';
-      throw unknownOutcome(message, { effect: 'payment', txnId }, { cause });
-    });
   }
 
   async #accountPath({ accountId, ...options }: types.AccountOptions = {}): Promise<string> {
@@ -507,6 +461,9 @@ export class ServiceClient {
     return `/api/v2/account/${segment(id)}`;
   }
 }
+
+const transactionPath = '/api/v2/transaction';
+const webhookPath = '/api/v2/webhook';
 
 function segment(id: string): string {
   if (typeof id !== 'string' || !isPathSegment(id))
@@ -597,33 +554,18 @@ const ifPossible =
 const isNotOffered = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && (error.status === 404 || error.status === 405);
 
-function filterQuery(filter: types.TransactionFilter, serviceName: string): [string, string][] {
-  const {
-    txnStatuses,
-    srcMethods,
-    destMethods,
-    excludedSrcMethods,
-    excludedDestMethods,
-    ...others
-  } = filter;
+function filterQuery(
+  { txnStatuses = [], ...others }: types.TransactionFilter,
+  serviceName: string,
+): [string, string][] {
   for (const name of ['page', 'limit'] as const)
-    if (filter[name] !== undefined) checkCount(name, filter[name], 1);
-  const methods = Object.entries({
-    srcMethods,
-    destMethods,
-    excludedSrcMethods,
-    excludedDestMethods,
-  });
+    if (others[name] !== undefined) checkCount(name, others[name], 1);
   return [
-    ...Object.entries(others).flatMap(([name, value]) =>
-      parameter(name, value === undefined ? value : `${value}`),
-    ),
-    ...arrayParameter('txnStatuses', txnStatuses ?? []),
-    ...methods.flatMap(([name, value]) =>
-      parameter(name, value && methodsToWireNames(value, serviceName)),
-    ),
+    ...Object.entries(others).flatMap(([name, value]): [string, string][] => {
+      if (value === undefined) return [];
+      const text = `${value}`;
+      return [[name, name.endsWith('Methods') ? methodsToWireNames(text, serviceName) : text]];
+    }),
+    ...arrayParameter('txnStatuses', txnStatuses),
   ];
 }
-
-const parameter = (name: string, value: string | undefined): [string, string][] =>
-  value === undefined ? [] : [[name, value]];

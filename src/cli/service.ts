@@ -12,7 +12,7 @@ import type {
 } from '../api/types.js';
 import type { Transport } from '../api/errors.js';
 import { Failure, ifAvailable } from '../formats/failure.js';
-import { keepSeenPageSize, seenPageSize } from '../store/files/document.js';
+import { seenPageSize } from '../store/files/document.js';
 import type { Journal } from '../store/journal/journal.js';
 import {
   credentialName,
@@ -186,8 +186,8 @@ function clientsOf(
       timeoutMs: globals.timeout ?? defaultTimeoutMs,
       rateLimitWaitMs: globals.timeout ?? defaultRateLimitWaitMs,
       pageSizes: {
-        load: async () => seenPageSize(deps.home, baseUrl),
-        save: (size) => keepSeenPageSize(deps.home, baseUrl, size),
+        load: async () => seenPageSize(deps.home, baseUrl).load(),
+        save: (size) => seenPageSize(deps.home, baseUrl).update(() => size),
       },
       ...reports.hooks,
       onTransaction: keeper()?.see,

@@ -161,7 +161,10 @@ async function sharedJournal(
   const { unidentifiedDatabase } = await import('../store/database/postgres-schema.js');
   const identity = await identified(found, journalPart, deps);
   let latest: SeenDatabase | undefined;
-  onClose(async () => latest && seenDatabase(home, identity.id).save(latest));
+  onClose(async () => {
+    const last = latest;
+    if (last !== undefined) await seenDatabase(home, identity.id).update(() => last);
+  });
   const refusal = !(await isIdKept(identity, deps))
     ? unidentifiedDatabase(found.source, identity.id)
     : (await hasUnmoved(deps))
@@ -186,10 +189,8 @@ async function identified(
   part: TableGroup,
   { env, home, settings }: Foundation,
 ): Promise<Identity> {
-  const [{ checkTables }, { anotherDatabase, unexpectedDatabase }] = await Promise.all([
-    import('../store/database/postgres-schema.js'),
-    import('../store/database/postgres-schema.js'),
-  ]);
+  const { anotherDatabase, checkTables, unexpectedDatabase } =
+    await import('../store/database/postgres-schema.js');
   const { databaseId: known } = settings;
   const seen = known === undefined ? undefined : seenDatabase(home, known).load();
   const identity = await checkTables(postgres, part, seen);

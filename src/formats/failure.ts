@@ -238,6 +238,16 @@ export function orFailure<T>(action: () => T): T | Failure {
   }
 }
 
+/** Returns the result of a computation, or undefined if the computation throws a Failure. */
+export function unlessFailure<T>(compute: () => T): T | undefined {
+  try {
+    return compute();
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
+}
+
 /**
  * Resolves with the result of an optional lookup, or with undefined after a Failure. Rejects if
  * `lookUp` rejects with Failure `interrupted`, or with an error that is not a Failure.

@@ -19,7 +19,7 @@ import type { ServiceClient } from '../api/client.js';
 import type { Transaction } from '../api/types.js';
 import { wireJson } from '../api/wire.js';
 import { every, sleep, unlessInterrupted } from '../api/timers.js';
-import { parseAmount, parseCurrency } from '../formats/amount.js';
+import { parseCurrency } from '../formats/amount.js';
 import { Failure, ifAvailable } from '../formats/failure.js';
 import { checkOptions } from '../api/check-options.js';
 import { isFinal } from '../formats/states.js';
@@ -56,8 +56,8 @@ import { directionOf, waitUntilFinal } from '../wallet/transaction/read.js';
 import { resumeAll } from '../wallet/payment/resume.js';
 import { readPayoutFile } from '../wallet/payout/from-file.js';
 import { findInstitution } from '../wallet/payout/methods.js';
-import { readAsked, requestMoney } from '../wallet/receive/request.js';
-import { checkedInvoice, checkedOnchainRequest } from '../wallet/receive/checked.js';
+import { requestMoney, checkedRequest } from '../wallet/receive/request.js';
+import { readAsked } from '../wallet/quote/quote.js';
 
 const usualWaitMs = 30_000;
 /** The time in ms in which a paid payment counts as an earlier one (`approval.earlier`). */
@@ -280,10 +280,7 @@ async function receive(
 ): Promise<Received> {
   const { report, ...deps } = begin(call);
   const account = await accountOf(deps.service);
-  const asked =
-    method === 'lightning'
-      ? await readAsked(text, () => deps.service.rates())
-      : { amount: parseAmount(text, 'BTC'), worth: undefined };
+  const asked = await readAsked(method, text, () => deps.service.rates());
   const { txn, amount } = await requestMoney(
     { ...receiveBody(method, asked.amount), note },
     given(ref),
@@ -291,13 +288,13 @@ async function receive(
     { ...deps, account, onRead: (count) => report(eventOf({ type: 'searching', count })) },
   );
   report({ type: 'state', transaction: txn });
-  const now = deps.service.serviceNow();
-  if (method === 'on-chain') {
-    const { address, uri, expiresAt } = checkedOnchainRequest(txn, amount, network, now);
-    return { transaction: txn, payTo: address, uri, expiresAt };
-  }
-  const { invoice, expiresAt } = checkedInvoice(txn, amount, network, now);
-  return { transaction: txn, payTo: invoice, uri: `lightning:${invoice}`, expiresAt };
+  const {
+    text: payTo,
+    code,
+    expiresAt,
+  } = checkedRequest(txn, amount, network, deps.service.serviceNow());
+  const uri = method === 'on-chain' ? code : `lightning:${code}`;
+  return { transaction: txn, payTo, uri, expiresAt };
 }
 
 async function resume(

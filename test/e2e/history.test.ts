@@ -464,11 +464,14 @@ describe('svcpay tx get and tx watch', () => {
     const quotedLast = (await svcpay(['tx', 'list', '-q'], around)).stdout.trim().split('\n');
     const id = quotedLast[0] ?? '';
     const file = join(around.home, 'seen-ids.json');
-    const ids = v.object({ seen: v.array(v.object({ scope: v.string(), txnId: v.string() })) });
-    const { seen } = v.parse(ids, JSON.parse(readFileSync(file, 'utf8')));
+    const rows = v.array(v.object({ txnId: v.string(), about: v.string() }));
+    const stored = v.parse(v.record(v.string(), rows), JSON.parse(readFileSync(file, 'utf8')));
     const twin = `${id.slice(0, 9)}${id[9] === 'a' ? 'b' : 'a'}${id.slice(10)}`;
-    const twins = seen.map((each) => ({ ...each, txnId: twin }));
-    writeFileSync(file, JSON.stringify({ seen: [...seen, ...twins] }));
+    const withTwin = Object.entries(stored).map(([scope, seen]) => [
+      scope,
+      [...seen, { txnId: twin, about: '' }],
+    ]);
+    writeFileSync(file, JSON.stringify(Object.fromEntries(withTwin)));
     const several = await svcpay(['tx', 'get', id.slice(0, 6)], around);
     expect(several).toMatchObject({ exitCode: 2, stdout: '' });
     for (const each of [id, twin]) expect(several.stderr).toContain(each.slice(0, 10));

@@ -29,8 +29,8 @@ describe.for(windows)(
           [],
         );
         pty.type('\r');
-        await pty.shows(/On-chain send[^]*✓ quoted[^]*any key back/);
-        pty.type('x');
+        await pty.shows(/On-chain send[^]*✓ quoted[^]*esc back/);
+        pty.type('\r');
         await pty.shows('Latest');
         await svcpay(['receive', 'lightning', '50000sat', '--no-wait'], {
           ...around,

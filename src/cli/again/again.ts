@@ -4,9 +4,8 @@ import { isUnitless, parseAmount, shortAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { didYouMean, plainLetters } from '../../formats/text.js';
 import { back } from '../../terminal/ask/questions.js';
-import type { CardDetail } from '../../terminal/cards/card.js';
 import { repeatable } from '../../wallet/history/earlier-payments.js';
-import type { Instruction } from '../../wallet/instruction/instruction.js';
+import { written, type Instruction } from '../../wallet/instruction/instruction.js';
 import { instructionOf } from '../../wallet/payout/order.js';
 import { payeeChoices, readPayees, type KnownPayee } from '../contacts/payees.js';
 import type { Context } from '../context.js';
@@ -17,6 +16,7 @@ import { swapPresentation } from '../payment/payment-screen.js';
 import { paymentOptions, type PaymentFlags } from '../payment/payment-options.js';
 import { runSend } from '../payment/send-flow.js';
 import { runPayoutInstruction } from '../payout/payout-flow.js';
+import { paymentOf } from '../tx/payments.js';
 import { resolveLocally } from '../tx/resolve-id.js';
 import { phrase, readAll, text } from '../values.js';
 
@@ -37,39 +37,37 @@ export const again = defineCommand({
   ],
   async run({ who, amount, ...flags }, context): Promise<Transaction> {
     const payees = await readPayees(context);
-    if (who === undefined) return payPayee(await choose(payees, context), amount, flags, context);
-    const found = named(who, payees);
-    const [only] = found;
-    if (only !== undefined)
-      return payPayee(
-        found.length === 1 ? only : await choose(found, context),
-        amount,
-        flags,
-        context,
-      );
-    const instruction = await paidBefore(who, payees, context);
-    return payAgain(
-      amount === undefined ? instruction : withAmount(instruction, amount),
-      flags,
-      context,
-    );
+    const found = who === undefined ? payees : named(who, payees);
+    if (who !== undefined && found.length === 0) {
+      const instruction = await paidBefore(who, payees, context);
+      const asked = amount === undefined ? instruction : withAmount(instruction, amount);
+      return payAgain(asked, flags, context);
+    }
+    return payPayee(await onlyOf(found, who !== undefined, context), amount, flags, context);
   },
   view: record(paidView),
 });
 
-async function choose(payees: readonly KnownPayee[], context: Context): Promise<KnownPayee> {
+/** Returns the payee that a person named, or chooses among several. */
+async function onlyOf(
+  payees: readonly KnownPayee[],
+  isNamed: boolean,
+  context: Context,
+): Promise<KnownPayee> {
   const { ask } = context;
-  if (payees.length === 0)
+  const [first, ...others] = payees;
+  if (first === undefined)
     throw new Failure('not-found', 'There is no contact and no payment to repeat yet.', {
       next: { do: 'run', command: 'send' },
     });
+  if (isNamed && others.length === 0) return first;
   ask.demand(['WHO']);
   const chosen = await ask.pose({
     isSearch: true,
     message: 'Pay again',
     flag: 'WHO',
     choices: await payeeChoices(payees, context),
-    default: payees[0],
+    default: first,
   });
   if (chosen === back) throw leftAtOnce(context);
   return chosen;
@@ -78,12 +76,10 @@ async function choose(payees: readonly KnownPayee[], context: Context): Promise<
 /** Returns the payee of this name, otherwise the payees that contain the text. */
 function named(who: string, payees: readonly KnownPayee[]): readonly KnownPayee[] {
   const wanted = plainLetters(who);
-  const texts = ({ name, destination }: KnownPayee): string[] =>
-    [name, destination].map(plainLetters);
-  const exact = payees.filter((each) => texts(each).includes(wanted));
-  return exact.length > 0
-    ? exact
-    : payees.filter((each) => texts(each).some((part) => part.includes(wanted)));
+  const those = (fits: (text: string) => boolean): readonly KnownPayee[] =>
+    payees.filter(({ name, destination }) => [name, destination].map(plainLetters).some(fits));
+  const exact = those((text) => text === wanted);
+  return exact.length > 0 ? exact : those((text) => text.includes(wanted));
 }
 
 /** Returns the instruction of the payment with this id or reference. */
@@ -92,9 +88,8 @@ async function paidBefore(
   payees: readonly KnownPayee[],
   context: Context,
 ): Promise<Instruction> {
-  const { scope, journal } = await context.account();
   const txnId = await resolveLocally(who, context);
-  const payment = txnId && (await (await journal()).find(scope, txnId));
+  const payment = txnId && (await paymentOf(txnId, context));
   const names = payees.map(({ name, destination }) => name || destination);
   if (!payment)
     throw new Failure(
@@ -118,14 +113,10 @@ async function payPayee(
 ): Promise<Transaction> {
   const { chosen, contact } = value;
   const amount = given ?? (await askAmount(last, lastAmount && shortAmount(lastAmount), context));
-  if (typeof contact === 'string')
-    return runSend(
-      undefined,
-      chosen || contact,
-      written(amount, last),
-      { ...flags, from: last?.from },
-      context,
-    );
+  if (typeof contact === 'string') {
+    const from = { ...flags, from: last?.from };
+    return runSend(undefined, chosen || contact, withUnit(amount, last), from, context);
+  }
   if (last?.payout !== undefined) return payAgain(withAmount(last, amount), flags, context);
   const { payContact } = await import('../payout/payout.js');
   return payContact(chosen, amount, undefined, flags, context);
@@ -145,7 +136,7 @@ async function askAmount(
     example: lastAmount === undefined ? 'e.g. 50000sat' : 'the same, or another amount',
     default: lastAmount,
     parse(text) {
-      if (text !== 'all') parseAmount(written(text, last));
+      if (text !== 'all') parseAmount(withUnit(text, last));
       return text;
     },
   });
@@ -154,20 +145,20 @@ async function askAmount(
 }
 
 /** Adds the currency of the last payment to a bare number, unless the last payment was in BTC. */
-function written(amount: string, last: Instruction | undefined): string {
+function withUnit(amount: string, last: Instruction | undefined): string {
   const ccy = typeof last?.amount === 'object' ? last.amount.ccy : 'BTC';
   return isUnitless(amount) && ccy !== 'BTC' ? `${amount}${ccy.toLowerCase()}` : amount;
 }
 
 function withAmount(instruction: Instruction, text: string): Instruction {
   const { amount, payout, note } = instruction;
-  const { ccy, value } = parseAmount(written(text, instruction));
-  if (payout !== undefined) {
-    const expected = payout.destReq.ccy ?? ccy;
-    return instructionOf(payout, parseAmount(written(text, instruction), expected), note);
-  }
-  const side = typeof amount === 'object' ? amount.side : 'gets';
-  return { ...instruction, amount: { ccy, value, written: text, side } };
+  const asked = withUnit(text, instruction);
+  if (payout !== undefined)
+    return instructionOf(payout, parseAmount(asked, payout.destReq.ccy), note);
+  return {
+    ...instruction,
+    amount: written(asked, typeof amount === 'object' ? amount.side : 'gets'),
+  };
 }
 
 /** Runs an instruction once more, as a new payment. */
@@ -178,15 +169,15 @@ export async function payAgain(
 ): Promise<Transaction> {
   const { verb, payout, from, to, name } = instruction;
   if (payout !== undefined) return runPayoutInstruction(instruction, flags, context);
-  const about: CardDetail[] =
-    verb === 'swap'
-      ? [{ label: 'Swap', value: `${from} to ${to}` }]
-      : [
-          ...(name === undefined ? [] : [{ label: 'Contact', value: name }]),
-          { label: 'To', value: to, whole: true },
-        ];
-  const presentation = verb === 'swap' ? swapPresentation : {};
-  return runPayment(instruction, flags, { about, ...presentation }, context);
+  if (verb === 'swap') {
+    const about = [{ label: 'Swap', value: `${from} to ${to}` }];
+    return runPayment(instruction, flags, { about, ...swapPresentation }, context);
+  }
+  const about = [
+    ...(name === undefined ? [] : [{ label: 'Contact', value: name }]),
+    { label: 'To', value: to, whole: true },
+  ];
+  return runPayment(instruction, flags, { about }, context);
 }
 
 /** The flags of a payment that a menu starts. */

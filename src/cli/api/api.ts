@@ -1,10 +1,17 @@
 // Sends any authenticated request and prints the response, or all pages of a list.
-import { failureOf, isSuccess, readAnswer, reportsError, effectOf } from '../../api/answer.js';
+import {
+  effectOf,
+  failureOf,
+  isSuccess,
+  readAnswer,
+  reportsError,
+  type Answer,
+} from '../../api/answer.js';
 import type { ServiceClient } from '../../api/client.js';
 import { NoAnswer, type HttpResponse } from '../../api/errors.js';
 import { Failure } from '../../formats/failure.js';
 import { toJson } from '../../terminal/rows/json.js';
-import { createOutput, type Output } from '../../terminal/output.js';
+import { createOutput } from '../../terminal/output.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import type { Context } from '../context.js';
 import { demandOwner } from '../tree.js';
@@ -55,22 +62,22 @@ export const api = defineCommand({
       'requests a quote; only its confirmation moves money',
     ],
   ],
-  async run({ method, path, data, include, paginate }, context) {
-    checkFlags({ method, data, include, paginate }, context);
+  async run({ path, ...given }, context): Promise<Answer | AsyncIterable<object>> {
+    const { method, data, paginate } = given;
+    checkFlags(given, context);
     const body = await bodyOf(method, data, context);
-    const client = path.includes(accountPlaceholder)
-      ? await context.client()
-      : (await context.account()).client;
-    const filled = await fillIn(path, client);
-    const send = async (to: string): Promise<HttpResponse> =>
-      request(method, to, body, client, context);
-    if (paginate) {
-      const items = eachItem(filled, async (to) => readAnswer(await send(to)).json);
-      return jsonOutput(context).list(items, { columns: [], quiet: () => '', empty: 'Nothing.' });
-    }
+    const isFilled = path.includes(accountPlaceholder);
+    const client = isFilled ? await context.client() : (await context.account()).client;
+    const filled = isFilled
+      ? path.replaceAll(accountPlaceholder, encodeURIComponent(await client.accountId()))
+      : path;
+    const send = (to: string): Promise<Answer> => request(method, to, body, client, context);
+    if (paginate) return eachItem(filled, async (to) => (await send(to)).json);
     await agree(method, filled, context);
-    await print(await send(filled), include, context);
+    return send(filled);
   },
+  view: { fields: [], dataOf: (result) => ('json' in result ? result.json : result), print },
+  adapt: (_result, { include }) => ({ include }),
 });
 
 /** Returns the body of a raw request. Without `--data`, the body of a POST is the piped input. */
@@ -79,8 +86,21 @@ async function bodyOf(
   data: string | undefined,
   context: Context,
 ): Promise<string | undefined> {
-  if (data !== undefined) return readBody(data, context);
-  return method !== 'POST' || context.stdin.isTTY ? undefined : readPipedBody(context);
+  const isPiped = data === undefined && method === 'POST' && !context.stdin.isTTY;
+  if (data === undefined && !isPiped) return undefined;
+  const text = data?.startsWith('@')
+    ? (await readGivenFile(data.slice(1))).toString('utf8')
+    : data === '-' || data === undefined
+      ? await readStdin(context)
+      : data;
+  if (isPiped && text.trim() === '') return undefined;
+  const body = withoutMark(text);
+  try {
+    JSON.parse(body);
+  } catch (cause) {
+    throw new Failure('usage', `The body is not JSON: ${messageOf(cause)}.`, { cause });
+  }
+  return body;
 }
 
 interface RequestFlags {
@@ -90,18 +110,22 @@ interface RequestFlags {
   readonly paginate: boolean;
 }
 
+const isFormatted = ({ json, output, fields }: Context['globals']): boolean =>
+  json || output !== undefined || fields !== undefined;
+
 function checkFlags({ method, data, include, paginate }: RequestFlags, { globals }: Context): void {
-  const usage = (message: string): Failure => new Failure('usage', message);
-  const formatted = globals.json || globals.output !== undefined || globals.fields !== undefined;
-  if (data !== undefined && ['GET', 'HEAD'].includes(method))
-    throw usage(`A ${method} request has no body. Remove --data.`);
-  if (paginate && method !== 'GET') throw usage('--paginate works only with GET.');
-  if (include && (paginate || formatted))
-    throw usage('Use --include without --paginate and without an output format.');
-  const { output = 'json' } = globals;
-  if (globals.fields === undefined && output !== 'json' && output !== 'jsonl') {
-    throw usage(`-o ${output} needs --fields to name the columns.`);
-  }
+  const { output = 'json', fields } = globals;
+  const problem =
+    data !== undefined && ['GET', 'HEAD'].includes(method)
+      ? `A ${method} request has no body. Remove --data.`
+      : paginate && method !== 'GET'
+        ? '--paginate works only with GET.'
+        : include && (paginate || isFormatted(globals))
+          ? 'Use --include without --paginate and without an output format.'
+          : fields === undefined && output !== 'json' && output !== 'jsonl'
+            ? `-o ${output} needs --fields to name the columns.`
+            : undefined;
+  if (problem !== undefined) throw new Failure('usage', problem);
 }
 
 /** Asks for approval, because the journal and the limits do not cover a raw payment request. */
@@ -124,14 +148,16 @@ async function request(
   body: string | undefined,
   client: ServiceClient,
   { terminal, globals }: Context,
-): Promise<HttpResponse> {
-  const response = await client.request(method, path, body).catch((error: unknown) => {
+): Promise<Answer> {
+  try {
+    const answer = readAnswer(await client.request(method, path, body));
+    if (isSuccess(answer.response) && !reportsError(answer)) return answer;
+    const { body: text } = answer.response;
+    if (text !== '' && !globals.quiet) terminal.stderr.write(shown(text));
+    throw failureOf(answer, effectOf(method, path), client.serviceNow());
+  } catch (error) {
     throw withUnknownOutcome(error);
-  });
-  const answer = readAnswer(response);
-  if (isSuccess(response) && !reportsError(answer)) return response;
-  if (response.body !== '' && !globals.quiet) terminal.stderr.write(shown(response.body));
-  throw withUnknownOutcome(failureOf(answer, effectOf(method, path), client.serviceNow()));
+  }
 }
 
 /**
@@ -152,30 +178,28 @@ function withUnknownOutcome(error: unknown): unknown {
   });
 }
 
-async function print(response: HttpResponse, include: boolean, context: Context): Promise<void> {
-  const { terminal, globals } = context;
-  const { content, json } = readAnswer(response);
-  const asked = globals.json || globals.output !== undefined || globals.fields !== undefined;
+async function print(
+  result: Answer | AsyncIterable<object>,
+  { include = false }: { readonly include?: boolean },
+  { terminal, globals }: Context,
+): Promise<void> {
+  const { json: isJson, output = 'json', fields } = globals;
+  const out = createOutput(terminal, { format: output, json: isJson, fields });
+  const view = { columns: [], quiet: () => '' };
+  if (!('json' in result)) return out.list(result, { ...view, empty: 'Nothing.' });
+  const { response, content, json } = result;
   if (include) terminal.stdout.write(headOf(response));
-  if (asked && content === 'json' && isObject(json)) {
-    return jsonOutput(context).record(json, { columns: [], quiet: () => '', screen: () => [] });
-  }
+  if (isFormatted(globals) && content === 'json' && typeof json === 'object' && json !== null)
+    return out.record(json, { ...view, screen: () => [] });
   if (content === 'empty') return;
-  if (!terminal.stdoutIsTty) terminal.stdout.write(ensureNewline(response.body));
-  else
-    terminal.stdout.write(
-      content === 'json' ? `${toJson(json, { indent: 2 })}\n` : shown(response.body),
-    );
+  terminal.stdout.write(
+    !terminal.stdoutIsTty
+      ? ensureNewline(response.body)
+      : content === 'json'
+        ? `${toJson(json, { indent: 2 })}\n`
+        : shown(response.body),
+  );
 }
-
-const jsonOutput = ({ terminal, globals }: Context): Output =>
-  createOutput(terminal, {
-    format: globals.output ?? 'json',
-    json: globals.json,
-    fields: globals.fields,
-  });
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 const headOf = ({ status, headers }: HttpResponse): string =>
   shown(
@@ -220,23 +244,17 @@ const idOf = (item: object): string =>
   toJson(item);
 
 function readPage(json: unknown): Page<object> {
-  const rows = listOf(json);
   const pagination = isFields(json) && isFields(json['pagination']) ? json['pagination'] : {};
-  const isList =
-    rows?.every((row): row is object => typeof row === 'object' && row !== null) === true;
-  if (rows !== undefined && isList) return { rows, total: count.read(pagination['total']) };
+  try {
+    const rows = rowsOf(json);
+    if (rows.every((row): row is object => typeof row === 'object' && row !== null))
+      return { rows, total: count.read(pagination['total']) };
+  } catch (error) {
+    if (!(error instanceof Misread)) throw error;
+  }
   throw new Failure('usage', 'The response is not a list, so it has no pages.', {
     hint: 'Remove --paginate.',
   });
-}
-
-function listOf(json: unknown): unknown[] | undefined {
-  try {
-    return rowsOf(json);
-  } catch (error) {
-    if (error instanceof Misread) return undefined;
-    throw error;
-  }
 }
 
 /**
@@ -258,38 +276,4 @@ function parsePath(text: string): string {
 function parseMethod(text: string): string {
   if (/^[a-z]{3,7}$/i.test(text)) return text.toUpperCase();
   throw new Failure('usage', `"${text}" is not a method: use GET, POST, PUT or DELETE.`);
-}
-
-/** Replaces `{accountId}` in a path with the account's id. */
-async function fillIn(path: string, client: ServiceClient): Promise<string> {
-  if (!path.includes(accountPlaceholder)) return path;
-  return path.replaceAll(accountPlaceholder, encodeURIComponent(await client.accountId()));
-}
-
-/**
- * Reads the body of a raw request from the command line, from `@FILE` or from stdin (`-`). The body
- * must be JSON, which svcpay sends unchanged.
- */
-const readBody = async (given: string, context: Context): Promise<string> =>
-  checkedBody(await textOf(given, context));
-
-/** Returns the piped input, or undefined if stdin has no input. */
-async function readPipedBody(context: Context): Promise<string | undefined> {
-  const text = await readStdin(context);
-  return text.trim() === '' ? undefined : checkedBody(text);
-}
-
-function checkedBody(text: string): string {
-  const body = withoutMark(text);
-  try {
-    JSON.parse(body);
-  } catch (cause) {
-    throw new Failure('usage', `The body is not JSON: ${messageOf(cause)}.`, { cause });
-  }
-  return body;
-}
-
-async function textOf(given: string, context: Context): Promise<string> {
-  if (given === '-') return readStdin(context);
-  return given.startsWith('@') ? (await readGivenFile(given.slice(1))).toString('utf8') : given;
 }

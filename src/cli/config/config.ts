@@ -4,16 +4,14 @@ import { changeProfile, type KycCodes, type Profile } from '../../store/profile/
 import { back, type Choice, stepFor, walk } from '../../terminal/ask/questions.js';
 import { pathView, settingList, settingView } from '../../terminal/views/settings-views.js';
 import type { Context } from '../context.js';
-import { namesOf } from '../../terminal/rows/list.js';
 import type { Column } from '../../terminal/rows/view.js';
-import { defineCommand } from '../define.js';
+import { defineCommand, done, list, record, type Deps } from '../define.js';
 import { leftAtOnce } from '../process.js';
-import { text, word, type Globals, choice } from '../values.js';
+import { choice, flagName, text, word } from '../values.js';
 import { didYouMean, clip } from '../../formats/text.js';
 import { parseBaseUrl } from '../../api/check-options.js';
 import { isFiat } from '../../formats/amount.js';
 import { parseCountryCode, parsePhone } from '../../formats/country.js';
-import { databaseIdVariable, databaseVariable } from '../../store/database/address.js';
 import {
   checkHeader,
   checkServiceName,
@@ -30,14 +28,14 @@ interface ConfigKey {
   readonly name: string;
   /** The description of the setting in a list. */
   readonly about: string;
-  /** The choices for a setting that has only a few values. */
-  readonly choices?: readonly string[];
   readonly inProfile: (profile: Profile) => string | undefined;
   /**
    * Returns the profile with the changed setting. An undefined `text` removes the setting from the
    * profile. Throws Failure `usage` for an invalid value of the setting.
    */
   readonly change: (profile: Profile, text: string | undefined) => Profile;
+  /** The choices for a setting that has only a few values. */
+  readonly choices?: readonly string[];
   /**
    * Stores the secret part of the value in the secret store, and returns the value without the
    * secret part.
@@ -48,11 +46,8 @@ interface ConfigKey {
   /** The environment variable that overrides the setting in the profile. */
   readonly variable?: string;
   /** The global option that overrides the environment variable and the setting in the profile. */
-  readonly flag?: keyof Globals;
+  readonly flag?: 'baseUrl' | 'account' | 'sandbox';
 }
-
-const unless = <T>(text: string | undefined, parse: (text: string) => T): T | undefined =>
-  text === undefined ? undefined : parse(text);
 
 function parseSwitch(text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true';
@@ -92,45 +87,85 @@ function parseExplorer(text: string): string {
   );
 }
 
+/** @param parse reads a text, and `write` returns the profile with the value that was read */
+const setting = <T>(
+  name: string,
+  about: string,
+  parse: (text: string) => T,
+  inProfile: ConfigKey['inProfile'],
+  write: (profile: Profile, value: T | undefined) => Profile,
+): ConfigKey => ({
+  name,
+  about,
+  inProfile,
+  change: (profile, text) => write(profile, text === undefined ? undefined : parse(text)),
+});
+
+type Stored = Omit<Profile, 'sender' | 'limits' | 'codes'>;
+
+/** Creates a setting under the name of its field, such as `base-url` for `baseUrl`. */
+const fieldKey = <K extends keyof Stored>(
+  field: K,
+  about: string,
+  parse: (text: string) => Stored[K],
+  others: Pick<ConfigKey, 'choices' | 'keep' | 'effective' | 'flag'> = {},
+): ConfigKey => ({
+  ...setting(
+    flagName(field).slice(2),
+    about,
+    parse,
+    (profile) => profile[field]?.toString(),
+    (profile, value) => ({ ...profile, [field]: value }),
+  ),
+  ...others,
+});
+
+/** Creates a setting that an environment variable with its name overrides. */
+function overridable<K extends keyof Stored & keyof Settings>(
+  field: K,
+  about: string,
+  parse: (text: string) => Stored[K],
+  others: Pick<ConfigKey, 'choices' | 'keep' | 'effective' | 'flag'> = {},
+): ConfigKey {
+  const key = fieldKey(field, about, parse, others);
+  const variable = `SVCPAY_${key.name.toUpperCase().replaceAll('-', '_')}`;
+  return { effective: (settings) => settings[field]?.toString(), ...key, variable };
+}
+
 type Sender = NonNullable<Profile['sender']>;
 
 const senderKey = (
   name: string,
   field: keyof Sender,
   parse: (text: string) => Sender[typeof field],
-  choices?: readonly string[],
-): ConfigKey => ({
-  name: `sender.${name}`,
-  about: `your ${field === 'type' ? 'type, individual or business' : name}, for payouts`,
-  ...(choices && { choices }),
-  inProfile: ({ sender }) => sender?.[field],
-  change: (profile, text) => ({
-    ...profile,
-    sender: { ...profile.sender, [field]: unless(text, parse) },
-  }),
-});
+  about = `your ${name}, for payouts`,
+): ConfigKey =>
+  setting(
+    `sender.${name}`,
+    about,
+    parse,
+    ({ sender }) => sender?.[field],
+    (profile, value) => ({ ...profile, sender: { ...profile.sender, [field]: value } }),
+  );
 
 /**
  * Creates a setting with labels for the service's numeric codes, such as `1=Family support,
  * 2=Education`.
  */
-const labelsKey = (name: keyof KycCodes): ConfigKey => ({
-  name: `labels.${name}`,
-  about: `names for the ${name} codes of payouts, e.g. 1=Family support, 2=Education`,
-  inProfile: ({ codes }) => {
-    const labels = Object.entries(codes?.[name]?.labels ?? {});
-    return labels.length === 0
-      ? undefined
-      : labels.map(([code, label]) => `${code}=${label}`).join(', ');
-  },
-  change: (profile, text) => ({
-    ...profile,
-    codes: {
-      ...profile.codes,
-      [name]: { ...profile.codes?.[name], labels: unless(text, parseLabels) },
+const labelsKey = (name: keyof KycCodes): ConfigKey =>
+  setting(
+    `labels.${name}`,
+    `names for the ${name} codes of payouts, e.g. 1=Family support, 2=Education`,
+    parseLabels,
+    ({ codes }) => {
+      const labels = Object.entries(codes?.[name]?.labels ?? {});
+      return labels.map(([code, label]) => `${code}=${label}`).join(', ') || undefined;
     },
-  }),
-});
+    (profile, labels) => ({
+      ...profile,
+      codes: { ...profile.codes, [name]: { ...profile.codes?.[name], labels } },
+    }),
+  );
 
 function parseLabels(text: string): Record<string, string> {
   const pairs = text.split(',').map((pair) => /^\s*(\d{1,9})\s*=\s*(.+?)\s*$/.exec(pair) ?? []);
@@ -143,78 +178,60 @@ function parseLabels(text: string): Record<string, string> {
   );
 }
 
-type Stored = Omit<Profile, 'sender' | 'limits' | 'codes'>;
-
-const profileKey = <K extends keyof Stored>(
-  name: string,
-  field: K,
-  parse: (text: string) => Stored[K],
-  others: Pick<ConfigKey, 'about' | 'choices' | 'keep' | 'effective' | 'variable' | 'flag'>,
-): ConfigKey => ({
-  name,
-  inProfile: (profile) => profile[field]?.toString(),
-  change: (profile, text) => ({ ...profile, [field]: unless(text, parse) }),
-  ...others,
-});
-
 const configKeys: readonly ConfigKey[] = [
-  profileKey('base-url', 'baseUrl', parseBaseUrl, {
-    about: 'address of the service',
+  overridable('baseUrl', 'address of the service', parseBaseUrl, {
     // Hides a password in the base URL. A command that uses the base URL refuses a base URL with a
     // password.
     effective: ({ baseUrl }) => baseUrl?.replace(/\/\/[^/]*@/, '//'),
-    variable: 'SVCPAY_BASE_URL',
     flag: 'baseUrl',
   }),
-  profileKey('account', 'account', parseAccount, {
-    about: 'the subaccount that commands act on',
-    effective: ({ accountId }) => accountId,
+  {
+    ...fieldKey('account', 'the subaccount that commands act on', parseAccount, {
+      effective: ({ accountId }) => accountId,
+      flag: 'account',
+    }),
     variable: 'SVCPAY_ACCOUNT',
-    flag: 'account',
-  }),
-  profileKey('network', 'network', readNetwork, {
-    about: 'Bitcoin network of the service',
-    choices: networks,
-    effective: ({ network }) => network,
-    variable: 'SVCPAY_NETWORK',
-  }),
-  profileKey('maker', 'maker', checkServiceName, {
-    about: 'service name on the wire without its ending "pay": acme for acmepay',
-    effective: ({ maker }) => maker,
-    variable: 'SVCPAY_MAKER',
-  }),
-  profileKey('signature-header', 'signatureHeader', checkHeader, {
-    about: 'header that carries the webhook signature, if not the default header',
-    effective: ({ signatureHeader }) => signatureHeader,
-    variable: 'SVCPAY_SIGNATURE_HEADER',
-  }),
-  profileKey('refuse-own-proposals', 'refuseOwnProposals', parseSwitch, {
-    about: 'true refuses proposals that the paying user of the machine wrote',
-  }),
-  profileKey('sandbox', 'sandbox', parseSwitch, {
-    about: 'use the embedded sandbox instead of the service',
+  },
+  overridable('network', 'Bitcoin network of the service', readNetwork, { choices: networks }),
+  overridable(
+    'maker',
+    'service name on the wire without its ending "pay": acme for acmepay',
+    checkServiceName,
+  ),
+  overridable(
+    'signatureHeader',
+    'header that carries the webhook signature, if not the default header',
+    checkHeader,
+  ),
+  fieldKey(
+    'refuseOwnProposals',
+    'true refuses proposals that the paying user of the machine wrote',
+    parseSwitch,
+  ),
+  fieldKey('sandbox', 'use the embedded sandbox instead of the service', parseSwitch, {
     choices: ['true', 'false'],
     effective: ({ embedded }) => String(embedded),
     flag: 'sandbox',
   }),
-  profileKey('database-url', 'databaseUrl', (text) => text, {
-    about: 'PostgreSQL database for journal, limits and inbox',
+  overridable('databaseUrl', 'PostgreSQL database for journal, limits and inbox', (text) => text, {
     keep: keepDatabase,
-    effective: ({ databaseUrl }) => databaseUrl,
-    variable: databaseVariable,
   }),
-  profileKey('fiat', 'fiat', parseFiat, {
-    about: 'currency in which svcpay stores rates for the books, such as USD',
-  }),
-  profileKey('explorer', 'explorer', parseExplorer, {
-    about: 'Bitcoin explorer that addresses link to, e.g. https://mempool.space',
-  }),
-  profileKey('database-id', 'databaseId', parseId, {
-    about: 'id of the database that this profile expects',
-    effective: ({ databaseId }) => databaseId,
-    variable: databaseIdVariable,
-  }),
-  senderKey('type', 'type', choice(partyTypes).read, partyTypes),
+  fieldKey('fiat', 'currency in which svcpay stores rates for the books, such as USD', parseFiat),
+  fieldKey(
+    'explorer',
+    'Bitcoin explorer that addresses link to, e.g. https://mempool.space',
+    parseExplorer,
+  ),
+  overridable('databaseId', 'id of the database that this profile expects', parseId),
+  {
+    ...senderKey(
+      'type',
+      'type',
+      choice(partyTypes).read,
+      'your type, individual or business, for payouts',
+    ),
+    choices: partyTypes,
+  },
   senderKey('name', 'legalFullName', parseLine),
   senderKey('country', 'countryCode', parseCountryCode),
   senderKey('phone', 'contactNumber', parsePhone),
@@ -237,91 +254,68 @@ export function findKey(text: string): ConfigKey {
   );
 }
 
-interface ConfigEntry {
-  readonly key: string;
-  readonly value: string | null;
-  /** The source of the value, or null if no source has a value. */
-  readonly from: 'flag' | 'environment' | 'profile' | 'default' | null;
+/**
+ * Returns the effective value of a setting, and the source of the value, or null for both if no
+ * source has a value.
+ */
+export function readKey(
+  { name: key, effective, flag, variable, inProfile }: ConfigKey,
+  { settings, globals, env }: Deps<'settings' | 'globals' | 'env'>,
+) {
+  const stored = inProfile(settings.profile);
+  const value = (effective === undefined ? stored : effective(settings)) ?? null;
+  if (value === null) return { key, value, from: null };
+  const isGiven = flag !== undefined && (globals[flag] ?? false) !== false;
+  const isSet = variable !== undefined && (env[variable] ?? '') !== '';
+  if (isGiven || isSet) return { key, value, from: isGiven ? 'flag' : 'environment' };
+  return { key, value, from: stored === undefined ? 'default' : 'profile' };
 }
-
-interface Sources {
-  readonly settings: Settings;
-  readonly globals: Globals;
-  readonly env: Readonly<Record<string, string | undefined>>;
-}
-
-/** Returns the effective value of a setting, and the source of the value. */
-export function readKey(key: ConfigKey, { settings, globals, env }: Sources): ConfigEntry {
-  const stored = key.inProfile(settings.profile);
-  const value = (key.effective === undefined ? stored : key.effective(settings)) ?? null;
-  const isGiven =
-    key.flag !== undefined && globals[key.flag] !== undefined && globals[key.flag] !== false;
-  const isSet = key.variable !== undefined && (env[key.variable] ?? '') !== '';
-  const from = isGiven
-    ? 'flag'
-    : isSet
-      ? 'environment'
-      : stored !== undefined
-        ? 'profile'
-        : 'default';
-  return { key: key.name, value, from: value === null ? null : from };
-}
-
-const readKeys = (sources: Sources): ConfigEntry[] =>
-  configKeys.map((key) => readKey(key, sources));
 
 const key = word('KEY', findKey, configNames).describe(configNames.join(', '));
 
 export const configList = defineCommand({
-  prints: namesOf(undefined, settingList('')),
   examples: [['svcpay config list --profile acme', 'lists the settings of another profile']],
-  async run(_values, context) {
-    await context.out.list(
-      readKeys(context),
-      settingList(`profile ${context.settings.profileName}`),
-    );
-  },
+  run: async (_inputs, deps: Deps<'settings' | 'globals' | 'env'>) =>
+    configKeys.map((each) => readKey(each, deps)),
+  view: list(settingList),
+  adapt: (_rows, _inputs, { settings }) => ({ footer: `profile ${settings.profileName}` }),
 });
 
 export const configGet = defineCommand({
-  prints: namesOf(undefined, settingList('')),
   arguments: { key },
   examples: [['svcpay config get base-url', 'prints the address of the service']],
-  async run({ key }, context) {
-    const entry = readKey(key, context);
-    if (entry.value === null) {
-      throw new Failure('not-found', `${key.name} is not set.`, {
-        next: { do: 'run', command: `config set ${key.name} VALUE` },
-      });
-    }
-    await context.out.record(entry, settingView(entry));
+  async run({ key }, deps: Deps<'settings' | 'globals' | 'env'>) {
+    const entry = readKey(key, deps);
+    if (entry.value !== null) return entry;
+    throw new Failure('not-found', `${key.name} is not set.`, {
+      next: { do: 'run', command: `config set ${key.name} VALUE` },
+    });
   },
+  view: record(settingView),
 });
 
 export const configPath = defineCommand({
-  prints: ['path'],
   examples: [['cat "$(svcpay config path)"', 'prints the settings file, which has no secrets']],
-  async run(_values, { config, out }) {
-    await out.record({ path: config.path }, pathView(config.path));
-  },
+  run: async (_inputs, { config: { path } }: Deps<'config'>) => ({ path }),
+  view: record(pathView),
 });
 
 export const configSet = defineCommand({
-  fields: [],
   arguments: { key: key.optional(), value: text('VALUE').optional().describe('new value') },
   examples: [
     ['svcpay config set', 'asks for the setting and its value'],
     ['svcpay config set sender.name "Jane Roe"', 'sets your name, for payouts'],
     ['svcpay config set network testnet --profile trial', 'changes the setting of another profile'],
   ],
+  changes: true,
   async run(given, context) {
     const { key, value } = await askSetting(given, context);
-    await change(key, value, context);
+    return change(key, value, context);
   },
+  view: done,
 });
 
 export const configUnset = defineCommand({
-  fields: [],
   arguments: { key },
   examples: [
     [
@@ -329,7 +323,9 @@ export const configUnset = defineCommand({
       'removes the setting, so commands act on the account of the API key',
     ],
   ],
+  changes: true,
   run: ({ key }, context) => change(key, undefined, context),
+  view: done,
 });
 
 interface Answers {
@@ -342,18 +338,15 @@ async function askSetting(
   start: Answers,
   context: Context,
 ): Promise<{ key: ConfigKey; value: string | undefined }> {
-  const {
-    ask: { pose, demand },
-    settings,
-  } = context;
+  const { ask, settings } = context;
   const missing = [
     ...(start.key === undefined ? ['KEY'] : []),
     ...(start.value === undefined ? ['VALUE'] : []),
   ];
-  if (missing.length > 0) demand(missing, start.key && `Give ${start.key.name} a value.`);
+  if (missing.length > 0) ask.demand(missing, start.key && `Give ${start.key.name} a value.`);
   const step = stepFor<Answers>();
   const choices = start.key === undefined ? await keyChoices(context) : [];
-  const asked = await walk<Answers>(pose, start, [
+  const asked = await walk<Answers>(ask.pose, start, [
     step('key', () => ({ message: 'Which setting?', flag: 'KEY', choices, isSearch: true })),
     step('value', ({ key }) => {
       const question = {
@@ -361,13 +354,13 @@ async function askSetting(
         flag: 'VALUE',
         default: key?.inProfile(settings.profile),
       };
+      if (key?.choices !== undefined)
+        return { ...question, choices: key.choices.map((value) => ({ value, name: value })) };
       const parse = (text: string): string => {
         key?.change(settings.profile, text);
         return text;
       };
-      return key?.choices === undefined
-        ? { ...question, parse }
-        : { ...question, choices: key.choices.map((value) => ({ value, name: value })) };
+      return { ...question, parse };
     }),
   ]);
   if (asked === back) throw leftAtOnce(context, 'Nothing was changed');
@@ -379,11 +372,7 @@ async function keyChoices(context: Context): Promise<Choice<ConfigKey>[]> {
   const { menuLines } = await import('../../terminal/rows/table.js');
   const columns: Column<ConfigKey>[] = [
     { name: 'name' },
-    {
-      name: 'value',
-      value: (key) => readKey(key, context).value ?? '–',
-      shrinks: true,
-    },
+    { name: 'value', value: (key) => readKey(key, context).value ?? '–', shrinks: true },
   ];
   const lines = menuLines(columns, configKeys, context.terminal.stderrCanvas);
   return configKeys.map((value, i) => ({
@@ -397,14 +386,13 @@ async function change(
   key: ConfigKey,
   value: string | undefined,
   { config, settings, secrets, out, env }: Context,
-): Promise<void> {
+) {
   const kept = value === undefined ? undefined : ((await key.keep?.(value, secrets)) ?? value);
   await changeProfile(config, settings.profileName, (before) => key.change(before, kept));
   out.say(
     `${key.name} is ${value === undefined ? 'no longer set' : 'set'} in profile ` +
       `${settings.profileName}.`,
   );
-  out.did({ profile: settings.profileName, key: key.name, set: value !== undefined });
   if (key.variable !== undefined && (env[key.variable] ?? '') !== '')
     out.warn(`The environment variable ${key.variable} overrides this setting.`);
   const isIdle =
@@ -414,4 +402,5 @@ async function change(
       'This profile still uses the embedded sandbox. To use the service: ' +
         'svcpay config set sandbox false',
     );
+  return { profile: settings.profileName, key: key.name, set: value !== undefined };
 }

@@ -8,7 +8,7 @@ import { isAlive } from '../../store/journal/steps.js';
 import type { TableGroup } from '../../store/database/postgres-schema.js';
 import {
   databaseList,
-  importedFields,
+  type ImportCounts,
   importedView,
   movedView,
   verifiedList,
@@ -26,13 +26,14 @@ import { importMissing } from '../../wallet/history/import-payments.js';
 import { showProgress } from '../statement/open-books.js';
 import { openPayments, readDecisive } from '../tx/payments.js';
 import { seenDatabase } from '../../store/files/document.js';
+import type { SqliteFile } from '../../store/files/sqlite-file.js';
 
-const statusFormats = ['prometheus'] as const;
+const formats = ['prometheus'] as const;
 
 export const dbStatus = defineCommand({
-  formats: statusFormats,
+  formats,
   options: {
-    format: choice(statusFormats, 'FORMAT')
+    format: choice(formats, 'FORMAT')
       .optional()
       .describe('same as -o prometheus: metrics for a textfile collector'),
   },
@@ -73,15 +74,18 @@ export const dbUpgrade = defineCommand({
   async run({ new: isNew }, context) {
     const { postgres } = await findDatabase(context);
     const { checkTables, upgradeTables } = await import('../../store/database/postgres-schema.js');
+    const reached: { readonly part: string; readonly version: number }[] = [];
     for (const part of await parts()) {
       const onStep = (version: number): void => context.out.say(upgradeNotice(part, version));
       await upgradeTables(postgres, part, { isNew, onStep });
-      context.out.say(`The ${part.name} has version ${part.steps.length}.`);
+      const version = part.steps.length;
+      context.out.say(`The ${part.name} has version ${version}.`);
       const { id } = await checkTables(postgres, part);
       if (isNew && part.name === 'journal')
         context.out.say(`In containers, which keep no settings, set ${databaseIdVariable}=${id}`);
+      reached.push({ part: part.name, version });
     }
-    return (await parts()).map(({ name, steps }) => ({ part: name, version: steps.length }));
+    return reached;
   },
   view: done,
 });
@@ -134,8 +138,6 @@ async function findDatabase({ database }: Context): Promise<OpenDatabase> {
   );
 }
 
-const formats = ['prometheus'] as const;
-
 export const dbVerify = defineCommand({
   formats,
   options: {
@@ -184,17 +186,23 @@ export const dbVerify = defineCommand({
 
 const metrics = ({ payments, differing }: Verified, now: number): string =>
   [
-    '# HELP svcpay_verified_payments Payments whose trail the last svcpay db verify replayed.',
-    '# TYPE svcpay_verified_payments gauge',
-    `svcpay_verified_payments ${payments}`,
-    '# HELP svcpay_verify_differences Payments whose trail leads to another state.',
-    '# TYPE svcpay_verify_differences gauge',
-    `svcpay_verify_differences ${differing}`,
-    '# HELP svcpay_verify_time_seconds The time of the last svcpay db verify.',
-    '# TYPE svcpay_verify_time_seconds gauge',
-    `svcpay_verify_time_seconds ${Math.floor(now / 1000)}`,
-    '',
-  ].join('\n');
+    [
+      'verified_payments',
+      'Payments whose trail the last svcpay db verify replayed.',
+      payments,
+    ] as const,
+    ['verify_differences', 'Payments whose trail leads to another state.', differing] as const,
+    [
+      'verify_time_seconds',
+      'The time of the last svcpay db verify.',
+      Math.floor(now / 1000),
+    ] as const,
+  ]
+    .map(
+      ([name, help, value]) =>
+        `# HELP svcpay_${name} ${help}\n# TYPE svcpay_${name} gauge\nsvcpay_${name} ${value}\n`,
+    )
+    .join('');
 
 export const dbImport = defineCommand({
   options: {
@@ -208,36 +216,32 @@ export const dbImport = defineCommand({
       'imports lost payments after a restore from a backup; run it before you pay',
     ],
   ],
-  fields: importedFields,
+  changes: true,
   async run({ since }, context) {
     const { live, out, now, newId } = context;
     const { client: service, id: account, scope, journal } = await context.account();
+    const onRead = showProgress('Comparing the journal', context);
     try {
       const { uncounted, unclear, ...counts } = await importMissing(
         await beginningOf(since, service),
-        {
-          service,
-          journal: await journal(),
-          scope,
-          account,
-          now,
-          newId,
-          onRead: showProgress('Comparing the journal', context),
-        },
+        { service, journal: await journal(), scope, account, now, newId, onRead },
       );
       for (const payment of await openPayments(context))
         if (decisive(payment).txnId !== null) await readDecisive(payment, context);
-      const open = (await openPayments(context)).length;
       live.stop();
       for (const txnId of uncounted)
         out.warn(`Limits do not count ${txnId}, because the service does not report its cost.`);
-      await out.record({ ...counts, open }, importedView({ ...counts, open }));
-      if (unclear.length > 0) throw notImported(unclear);
-      await allowPayments(context);
+      if (unclear.length === 0) await allowPayments(context);
+      return { counts: { ...counts, open: (await openPayments(context)).length }, unclear };
     } finally {
       live.stop();
     }
   },
+  view: record<ImportCounts, { readonly counts: ImportCounts }>(
+    importedView,
+    ({ counts }) => counts,
+  ),
+  failure: ({ unclear }) => (unclear.length === 0 ? undefined : notImported(unclear)),
 });
 
 const notImported = (unclear: readonly string[]): Failure =>
@@ -304,24 +308,25 @@ async function inDatabase(found: OpenDatabase, context: Context): Promise<Stored
   for (const part of await parts()) rows.push(await rowOf(part, found, context));
   const unpayable = await failureOf(async () => (await context.journal()).mayPay());
   const unwritable = await failureOf(async () => (await context.events()).check());
-  const problems = [unpayable, unwritable].filter((each) => each !== undefined);
   const isOpen = rows.every(({ version, needed }) => version === needed);
   return {
     rows: isOpen ? rows.map((row) => ({ ...row, writable: unwritable === undefined })) : rows,
     // Both parts may fail for the same reason, such as missing tables.
-    problems: problems.filter(({ message }, at) => at === 0 || message !== unpayable?.message),
+    problems: [
+      unpayable,
+      unwritable?.message === unpayable?.message ? undefined : unwritable,
+    ].filter((each) => each !== undefined),
   };
 }
 
-async function failureOf(work: () => Promise<unknown>): Promise<Failure | undefined> {
-  try {
-    await work();
-    return undefined;
-  } catch (error) {
-    if (error instanceof Failure) return error;
-    throw error;
-  }
-}
+const failureOf = (work: () => Promise<unknown>): Promise<Failure | undefined> =>
+  work().then(
+    () => undefined,
+    (error: unknown) => {
+      if (error instanceof Failure) return error;
+      throw error;
+    },
+  );
 
 async function rowOf(
   part: TableGroup,
@@ -351,20 +356,16 @@ async function inFiles(context: Context): Promise<Stored> {
   const { journalIn } = await import('../../store/journal/sqlite-journal.js');
   const { eventsIn } = await import('../../store/events/sqlite-events.js');
   const { inspectFile } = await import('../../store/files/sqlite-file.js');
-  const isKnown = config.read().hasJournal === true;
-  const files = [
-    ['journal', journalIn(journalFile(home), isKnown), 'payments'],
-    ['inbox', eventsIn(eventsFile(home)), 'events'],
-  ] as const;
-  const found = files.map(([part, file, table]) => {
-    const { refusal, ...row } = inspectFile(file, table);
-    return { row: { part, place: file.path, needed: file.steps.length, ...row }, refusal };
-  });
-  const rows = found.map(({ row }) => row);
-  const isOpen = rows[0]?.version === rows[0]?.needed;
-  const unpayable = isOpen
-    ? await failureOf(async () => (await context.journal()).mayPay())
-    : undefined;
-  const refusals = [unpayable, ...found.map(({ refusal }) => refusal)];
+  const rows: DatabaseRow[] = [];
+  const refusals: (Failure | undefined)[] = [];
+  const inspect = (part: string, file: SqliteFile, table: string): void => {
+    const { refusal, ...found } = inspectFile(file, table);
+    rows.push({ part, place: file.path, needed: file.steps.length, ...found });
+    refusals.push(refusal);
+  };
+  inspect('journal', journalIn(journalFile(home), config.read().hasJournal === true), 'payments');
+  inspect('inbox', eventsIn(eventsFile(home)), 'events');
+  if (rows[0]?.version === rows[0]?.needed)
+    refusals.unshift(await failureOf(async () => (await context.journal()).mayPay()));
   return { rows, problems: refusals.filter((each) => each !== undefined) };
 }

@@ -11,7 +11,7 @@ import { describeDuration } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
 import { status } from '../../store/journal/payment.js';
-import { isThere, journalFile, type Home } from '../../store/files/home.js';
+import { isThere, journalFile } from '../../store/files/home.js';
 import { checkupLines, checkupList, type Check } from '../../terminal/views/settings-views.js';
 import { adviceOf, commandFor, commandLine } from '../../terminal/next-step.js';
 import { dateTime } from '../../terminal/time.js';
@@ -25,34 +25,21 @@ import { secretPlace } from '../service.js';
 import { installationOf, newerVersion } from '../upgrade.js';
 
 export const doctor = defineCommand({
-  prints: namesOf(undefined, checkupList),
   examples: [
     ['svcpay doctor', 'checks everything and shows what is wrong'],
     ['svcpay doctor --json', 'prints the checks, for a script; exit code 1 if something is wrong'],
   ],
-  async run(_values, context) {
-    const { out } = context;
-    const machine = {
-      nodeVersion: versions.node,
-      hasModes: platform !== 'win32',
-      script: realpathSync(argv[1] ?? ''),
-    };
-    const checks = await checkUp(machine, context);
-    if (out.forPeople) out.screen((canvas) => checkupLines(checks, canvas));
-    else await out.list(checks, checkupList);
-    if (checks.some(({ state }) => state === 'problem')) throw new Ended(1);
+  run: async (_inputs, context: Context) => checkUp(context),
+  view: {
+    fields: namesOf(undefined, checkupList),
+    dataOf: (checks: readonly Check[]) => checks,
+    async print(checks: readonly Check[], _parts, { out }) {
+      if (out.forPeople) out.screen((canvas) => checkupLines(checks, canvas));
+      else await out.list(checks, checkupList);
+      if (checks.some(({ state }) => state === 'problem')) throw new Ended(1);
+    },
   },
 });
-
-/** The properties of the machine that the checks read and that tests replace. */
-export interface Machine {
-  /** The version of Node, such as `20.19.0`. */
-  readonly nodeVersion: string;
-  /** Whether files on this machine have an owner and a mode. */
-  readonly hasModes: boolean;
-  /** The path of the program's script, without symbolic links. */
-  readonly script: string;
-}
 
 type Finding = Omit<Check, 'check'>;
 
@@ -69,74 +56,54 @@ const problem = (detail: string, advice: string | null): Finding => ({
   advice,
 });
 
-/** A check, which runs only if the checks that it needs found no problem. */
-type Checkup = readonly [
-  name: string,
-  needs: readonly string[],
-  check: () => Finding | undefined | Promise<Finding | undefined>,
-];
-
-function checkupsOf(machine: Machine, context: Context): readonly Checkup[] {
-  const probed = lazily(() => probe(context));
-  return [
-    ['Version', [], () => checkVersion(machine, context)],
-    ['Node', [], () => checkNode(machine)],
-    // Checks the file modes before any check opens the files, because opening the files corrects
-    // the mode of the folder.
-    ['Files', [], () => (machine.hasModes ? checkModes(context.home) : undefined)],
-    ['Settings', [], () => checkSettings(context)],
-    ['Journal', [], () => findJournal(context)],
-    ['Limits', ['Settings'], () => checkLimits(context)],
-    ['Proxy', ['Settings'], () => checkProxy(context)],
-    ['TLS', ['Settings'], () => checkCertificates(context)],
-    ['Secret', ['Settings'], () => checkSecret(context)],
-    ['Service', ['Settings'], async () => (await probed()).finding],
-    ['Clock', ['Service'], async () => checkClock(await probed(), context.settings)],
-    ['Token', ['Service', 'Secret'], () => checkToken(context)],
-    ['Payments', ['Token', 'Journal'], () => checkOpen(context)],
-  ];
+interface Checkup {
+  readonly name: string;
+  /** The checks that must have found no problem before this check runs. */
+  readonly needs?: readonly string[];
+  /** Returns undefined if there is nothing to check. */
+  readonly check: (
+    context: Context,
+    probed: () => ReturnType<typeof probe>,
+  ) => Finding | undefined | Promise<Finding | undefined>;
 }
 
-async function checkUp(machine: Machine, context: Context): Promise<Check[]> {
+async function checkUp(context: Context): Promise<Check[]> {
   const checks: Check[] = [];
+  const probed = lazily(() => probe(context));
   const isFine = (name: string): boolean =>
     checks.some(({ check, state }) => check === name && state === 'ok');
-  for (const [check, needs, find] of checkupsOf(machine, context)) {
-    const finding = needs.every(isFine) ? await found(find, context) : undefined;
-    if (finding !== undefined) checks.push({ check, ...finding });
+  for (const { name, needs = [], check } of checkups) {
+    if (!needs.every(isFine)) continue;
+    const finding = await Promise.resolve()
+      .then(() => check(context, probed))
+      .catch((error: unknown) => problemOf(error, context));
+    if (finding !== undefined) checks.push({ check: name, ...finding });
   }
   return checks;
 }
 
-/** Runs a check, and converts its error to a finding. */
-async function found(
-  find: Checkup[2],
-  { globals }: Pick<Context, 'globals'>,
-): Promise<Finding | undefined> {
-  try {
-    return await find();
-  } catch (error) {
-    if (error instanceof Failure && error.kind !== 'interrupted')
-      return problem(error.message, adviceOf(error, globals) ?? null);
-    // An error with the property `syscall` is a file error of the operating system.
-    if (error instanceof Error && 'syscall' in error) return problem(error.message, null);
-    throw error;
-  }
+/** Converts the error of a check to a finding. */
+function problemOf(error: unknown, { globals }: Pick<Context, 'globals'>): Finding {
+  if (error instanceof Failure && error.kind !== 'interrupted')
+    return problem(error.message, adviceOf(error, globals) ?? null);
+  // An error with the property `syscall` is a file error of the operating system.
+  if (error instanceof Error && 'syscall' in error) return problem(error.message, null);
+  throw error;
 }
 
-function checkVersion({ script }: Machine, { version, home }: Context): Finding {
-  const { by, upgrade } = installationOf(script);
+function checkVersion({ version, home }: Context): Finding {
+  const { by, upgrade } = installationOf(realpathSync(argv[1] ?? ''));
   const newest = newerVersion(home.data, version);
   const newer = newest === undefined ? '' : `, ${newest} is available`;
   return ok(`${version}, installed with ${by}${newer}; upgrade: ${upgrade}`);
 }
 
-function checkNode({ nodeVersion }: Machine): Finding {
-  const [major = 0, minor = 0] = nodeVersion.split('.').map(Number);
+function checkNode(): Finding {
+  const [major = 0, minor = 0] = versions.node.split('.').map(Number);
   const isEnough = major > 20 || (major === 20 && minor >= 19);
   return isEnough
-    ? ok(nodeVersion)
-    : problem(`${nodeVersion} is too old`, 'Install Node 20.19 or newer.');
+    ? ok(versions.node)
+    : problem(`${versions.node} is too old`, 'Install Node 20.19 or newer.');
 }
 
 const beyondOwner = 0o077;
@@ -146,7 +113,8 @@ const keptFiles = /^(?:config|secrets|tokens|seen-\w+)\.json$|^(?:journal|events
  * Checks that secrets, tokens and payments are readable only by their owner. Ignores the files of
  * the sandbox, because the sandbox holds no real money.
  */
-function checkModes({ config, data }: Home): Finding {
+function checkModes({ home: { config, data } }: Context): Finding | undefined {
+  if (platform === 'win32') return undefined;
   const folders = [...new Set([config, data])].filter((folder) => isThere(folder));
   const files = folders.flatMap((folder) =>
     readdirSync(folder, { withFileTypes: true })
@@ -175,7 +143,7 @@ function checkSettings({ settings, globals }: Context): Finding {
  * Checks the journal. For a journal in a file, `doctor` reads every page, which other commands do
  * once a day. For a journal in a database, `doctor` checks the tables.
  */
-async function findJournal(context: Context): Promise<Finding> {
+async function checkJournal(context: Context): Promise<Finding> {
   const { home, config, journal } = context;
   const path = journalFile(home);
   const found = await context.database();
@@ -188,15 +156,15 @@ async function findJournal(context: Context): Promise<Finding> {
   const { inspectStores } = await import('../db/db.js');
   const { rows, problems } = await inspectStores(context);
   for (const problem of problems) throw problem;
-  const held = rows
-    .flatMap(({ part, rows: count }) =>
-      count === undefined ? [] : [counted(count, part === 'journal' ? 'payment' : 'event')],
-    )
-    .join(', ');
+  const held = rows.flatMap(({ part, rows: count }) =>
+    count === undefined ? [] : counted(count, part === 'journal' ? 'payment' : 'event'),
+  );
   const [first] = rows;
-  const database = `database ${first?.id}, generation ${first?.generation}`;
-  const place = found === undefined ? path : `${found.postgres.where}, ${database}`;
-  return ok(`${place}: intact, ${held}`);
+  const place =
+    found === undefined
+      ? path
+      : `${found.postgres.where}, database ${first?.id}, generation ${first?.generation}`;
+  return ok(`${place}: intact, ${held.join(', ')}`);
 }
 
 async function checkLimits(context: Context): Promise<Finding> {
@@ -209,19 +177,18 @@ async function checkLimits(context: Context): Promise<Finding> {
   return ok(`${counted(amounts, 'amount limit')}, ${allowed}`);
 }
 
-function checkProxy({ settings, env }: Context): Finding | undefined {
+function checkProxy({ settings: { baseUrl }, env }: Context): Finding | undefined {
   const proxy = proxyOf(env);
+  // Ignores an invalid proxy address, because the check of the service reports such an address.
   if (
     proxy === undefined ||
-    settings.baseUrl === undefined ||
-    !mayBeProxied(new URL(settings.baseUrl))
+    baseUrl === undefined ||
+    !mayBeProxied(new URL(baseUrl)) ||
+    !URL.canParse(proxy.address)
   )
     return undefined;
   const except = proxy.except === '' ? '' : `; requests to ${proxy.except} use no proxy`;
-  // Ignores an invalid proxy address, because the check of the service reports such an address.
-  return URL.canParse(proxy.address)
-    ? ok(`requests go through ${new URL(proxy.address).host}${except}`)
-    : undefined;
+  return ok(`requests go through ${new URL(proxy.address).host}${except}`);
 }
 
 function checkCertificates({ settings, env }: Context): Finding | undefined {
@@ -275,15 +242,10 @@ async function probe({ settings, transport, now, signal, version }: Context) {
       status >= 500 ? 'Try again later.' : 'Check the base URL.',
     );
   const at = now();
-  return { finding: ok(`answers within ${at - sentAt} ms`), date: headers['date'], at };
+  return { ms: at - sentAt, date: headers['date'], at };
 }
 
 const allowedSkewMs = 30_000;
-
-const checkClock = (
-  { date, at }: Awaited<ReturnType<typeof probe>>,
-  { baseUrl = '' }: Context['settings'],
-): Finding => compareClocks(date, at, isLoopback(new URL(baseUrl).hostname));
 
 /**
  * Compares the clocks of this machine and the service.
@@ -317,17 +279,45 @@ async function checkOpen(context: Context): Promise<Finding | undefined> {
   const { scope, journal } = await context.account();
   const payments = await (await journal()).open(scope);
   const unresolved = payments.filter((each) => ['error', 'unknown'].includes(status(each)));
-  const part = (count: number, what: string): string[] =>
-    count === 0 ? [] : [counted(count, `${what} payment`)];
-  const open = part(payments.length - unresolved.length, 'open');
+  const others = payments.length - unresolved.length;
+  const open = others === 0 ? '' : counted(others, 'open payment');
   const [first] = unresolved;
   if (first !== undefined)
     return problem(
-      `${[...open, ...part(unresolved.length, 'unresolved')].join(', ')}: ask the service ` +
-        `whether the payment ${first.ref} was made`,
+      `${open}${open && ', '}${counted(unresolved.length, 'unresolved payment')}: ask the ` +
+        `service whether the payment ${first.ref} was made`,
       `Then record the answer: ${commandFor({ do: 'resolve', id: first.ref }, context.globals)}`,
     );
-  return open.length === 0
+  return open === ''
     ? ok('no open payments')
-    : ok(open.join(''), commandFor({ do: 'see-open-payments' }, context.globals));
+    : ok(open, commandFor({ do: 'see-open-payments' }, context.globals));
 }
+
+const checkups: readonly Checkup[] = [
+  { name: 'Version', check: checkVersion },
+  { name: 'Node', check: checkNode },
+  // Checks the file modes before any check opens the files, because opening the files corrects the
+  // mode of the folder.
+  { name: 'Files', check: checkModes },
+  { name: 'Settings', check: checkSettings },
+  { name: 'Journal', check: checkJournal },
+  { name: 'Limits', needs: ['Settings'], check: checkLimits },
+  { name: 'Proxy', needs: ['Settings'], check: checkProxy },
+  { name: 'TLS', needs: ['Settings'], check: checkCertificates },
+  { name: 'Secret', needs: ['Settings'], check: checkSecret },
+  {
+    name: 'Service',
+    needs: ['Settings'],
+    check: async (_context, probed) => ok(`answers within ${(await probed()).ms} ms`),
+  },
+  {
+    name: 'Clock',
+    needs: ['Service'],
+    async check({ settings: { baseUrl = '' } }, probed) {
+      const { date, at } = await probed();
+      return compareClocks(date, at, isLoopback(new URL(baseUrl).hostname));
+    },
+  },
+  { name: 'Token', needs: ['Service', 'Secret'], check: checkToken },
+  { name: 'Payments', needs: ['Token', 'Journal'], check: checkOpen },
+];

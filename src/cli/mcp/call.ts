@@ -15,7 +15,6 @@ import type { Command } from '../define.js';
 import {
   type PaymentRules,
   type MaxFee,
-  type MaxFeeOf,
   parseMaxFee,
   type RuledFlags,
   type RuledPayment,
@@ -349,7 +348,7 @@ function errorFor(
 }
 
 /** Replaces flags in a message with the names of the tool's inputs. */
-const inInputs = ({ takes }: ToolRow, words: string): string =>
+const inInputs = ({ takes = {} }: ToolRow, words: string): string =>
   Object.keys(takes).reduce(
     (text, name) => text.replaceAll(new RegExp(`${flagName(name)}(?![a-z-])`, 'g'), name),
     words,
@@ -368,41 +367,35 @@ function hintFor(
   if (next !== undefined && tool === undefined)
     return `Only a person can run: ${commandFor(next, run)}`;
   if (kind === 'temporary' || kind === 'pending')
-    return row.effect === 'reads'
+    return (row.effect ?? 'reads') === 'reads'
       ? `Call ${row.name} again.`
       : `Call ${row.name} again with the same inputs.`;
   if (hint === undefined) return undefined;
   return inInputs(row, tool === undefined ? hint : `${hint}: call ${tool}`);
 }
 
-/** Returns the tool for a next step, or undefined for a step that only a person can take. */
+/** The tool for each next step that an agent can take. */
+const toolFor: Readonly<Partial<Record<NextStep['do'], string>>> = {
+  'see-wallets': 'wallets',
+  'see-rates': 'rates',
+  'see-limits': 'limits',
+  'see-payout-methods': 'payout_methods',
+  'see-institutions': 'institutions',
+  'see-history': 'transactions',
+  'see-open-payments': 'pending',
+  show: 'transaction',
+  watch: 'watch',
+  resume: 'resume',
+  confirm: 'pay',
+};
+
+/** Returns the call of a tool for a next step, or undefined if only a person can take the step. */
 function callFor(step: NextStep): NextCall | undefined {
-  switch (step.do) {
-    case 'see-wallets':
-      return { tool: 'wallets', arguments: {} };
-    case 'see-rates':
-      return { tool: 'rates', arguments: {} };
-    case 'see-limits':
-      return { tool: 'limits', arguments: {} };
-    case 'see-payout-methods':
-      return { tool: 'payout_methods', arguments: {} };
-    case 'see-institutions':
-      return { tool: 'institutions', arguments: { country: step.country } };
-    case 'see-history':
-      return { tool: 'transactions', arguments: {} };
-    case 'see-open-payments':
-      return { tool: 'pending', arguments: {} };
-    case 'show':
-      return { tool: 'transaction', arguments: { id: step.id } };
-    case 'watch':
-      return { tool: 'watch', arguments: { id: step.id } };
-    case 'resume':
-      return { tool: 'resume', arguments: { id: step.id } };
-    case 'confirm':
-      return { tool: 'pay', arguments: { txnId: step.id } };
-    default:
-      return undefined;
-  }
+  const tool = toolFor[step.do];
+  if (tool === undefined) return undefined;
+  if ('country' in step) return { tool, arguments: { country: step.country } };
+  if (!('id' in step)) return { tool, arguments: {} };
+  return { tool, arguments: { [step.do === 'confirm' ? 'txnId' : 'id']: step.id } };
 }
 
 interface AgentTerms {
@@ -483,23 +476,15 @@ function ceilingFor(
 ): MaxFee {
   if (maxFee === undefined)
     return { percent: usualPercent, floor: methodProperties(method)?.usualFees?.[from] };
-  return feeIn(
-    parseMaxFee(maxFee),
-    from,
-    (cause) =>
-      new Failure(
-        'limit',
-        `this server's fee limit is ${maxFee}, but the payment's fees are in ${from}.`,
-        { money: 'Not sent', cause },
-      ),
-  );
-}
-
-function feeIn(maxFee: MaxFeeOf, ccy: string, refusal: (cause: Failure) => Failure): MaxFee {
   try {
-    return maxFee(ccy);
-  } catch (error) {
-    throw error instanceof Failure ? refusal(error) : error;
+    return parseMaxFee(maxFee)(from);
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+    throw new Failure(
+      'limit',
+      `this server's fee limit is ${maxFee}, but the payment's fees are in ${from}.`,
+      { money: 'Not sent', cause },
+    );
   }
 }
 

@@ -98,7 +98,7 @@ export const mcp = (tree: Branch, rows: readonly ToolRow[] = tools): Command =>
           .filter(({ effect, name }) => allowPayments || (effect !== 'pays' && name !== 'budget'))
           .map(async (row): Promise<Tool> => ({
             ...row,
-            runs: await commandOf(row.command, tree),
+            runs: await commandOf(row.command ?? row.name, tree),
             runsForQuote:
               row.paysQuote === undefined ? undefined : await commandOf(row.paysQuote, tree),
           })),
@@ -233,7 +233,7 @@ async function serveMcp({
         return isFields(capabilities) && 'elicitation' in capabilities;
       };
       for (const tool of tools) {
-        const { name, title, about: description, effect } = tool;
+        const { name, title, about: description, effect = 'reads' } = tool;
         server.registerTool(
           name,
           {

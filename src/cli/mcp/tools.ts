@@ -31,12 +31,13 @@ type TakenInputs = Readonly<Record<string, string>>;
 export interface ToolRow {
   readonly name: string;
   readonly title: string;
-  /** The command that the tool runs. */
-  readonly command: string;
+  /** The command that the tool runs, by default the command with its name. */
+  readonly command?: string;
   /** The command that the tool runs instead if the call has the input `txnId`. */
   readonly paysQuote?: string;
-  readonly effect: Effect;
-  readonly takes: TakenInputs;
+  /** By default `reads`. */
+  readonly effect?: Effect;
+  readonly takes?: TakenInputs;
   /** The names of the required inputs. */
   readonly needs?: readonly string[];
   /** The highest value of an input, if it is lower than the command's own. */
@@ -138,8 +139,6 @@ export const tools: readonly ToolRow[] = [
   {
     name: 'wallets',
     title: 'Balances',
-    command: 'wallets',
-    effect: 'reads',
     takes: { ccy: 'only this currency' },
     about:
       'Balances per currency, in whole units (BTC, not satoshis): availableBalance is spendable ' +
@@ -148,16 +147,11 @@ export const tools: readonly ToolRow[] = [
   {
     name: 'account',
     title: 'Account',
-    command: 'account',
-    effect: 'reads',
-    takes: {},
     about: 'The account record.',
   },
   {
     name: 'rates',
     title: 'Exchange rates',
-    command: 'rates',
-    effect: 'reads',
     takes: { pair: 'only this pair, e.g. BTCUSD' },
     about:
       'Exchange rates. Each is the price of one unit of the base currency in the quote currency.',
@@ -165,8 +159,6 @@ export const tools: readonly ToolRow[] = [
   {
     name: 'decode',
     title: 'Decode',
-    command: 'decode',
-    effect: 'reads',
     takes: { text: 'invoice, address, LNURL or bitcoin: URI' },
     needs: ['text'],
     about: 'Decodes a destination offline: kind, payee, amount and expiry.',
@@ -176,7 +168,6 @@ export const tools: readonly ToolRow[] = [
     title: 'History',
     command: 'tx list',
     always: { format: 'page' },
-    effect: 'reads',
     takes: {
       search: 'text in payee, note, reference or id; reads the whole list',
       since: 'start of the period: 2h, 30d, 2026-03-01 or ISO time',
@@ -210,7 +201,6 @@ export const tools: readonly ToolRow[] = [
     name: 'transaction',
     title: 'One transaction',
     command: 'tx get',
-    effect: 'reads',
     takes: { id: 'txnId, ref, invoice or payment hash' },
     needs: ['id'],
     about:
@@ -223,7 +213,6 @@ export const tools: readonly ToolRow[] = [
     name: 'spending',
     title: 'Spending',
     command: 'statement totals',
-    effect: 'reads',
     takes: {
       from: 'first day or month: 2026-10-01, 2026-10',
       to: 'last day or month, inclusive',
@@ -237,7 +226,6 @@ export const tools: readonly ToolRow[] = [
     title: 'Wait for a transaction',
     command: 'tx watch',
     always: shortWait,
-    effect: 'reads',
     takes: { id: txnId },
     needs: ['id'],
     as: ({ id }) => ({ ids: id }),
@@ -248,15 +236,12 @@ export const tools: readonly ToolRow[] = [
     name: 'pending',
     title: 'Unfinished payments',
     command: 'tx pending',
-    effect: 'reads',
-    takes: {},
     about: 'Unfinished payments of this wallet.',
   },
   {
     name: 'explain',
     title: 'Story of a payment',
     command: 'tx explain',
-    effect: 'reads',
     takes: { id: txnId },
     needs: ['id'],
     about: 'Who asked for a payment and approved it, what happened, and where the money is.',
@@ -283,7 +268,6 @@ export const tools: readonly ToolRow[] = [
     name: 'receive_address',
     title: 'Permanent address',
     command: 'receive address',
-    effect: 'reads',
     takes: { ccy: '', chain: 'chain of a USDT address, required for usdt' },
     needs: ['ccy'],
     about: 'Shows a permanent deposit address.',
@@ -292,7 +276,6 @@ export const tools: readonly ToolRow[] = [
     name: 'payout_methods',
     title: 'Payout methods',
     command: 'payout methods',
-    effect: 'reads',
     takes: { country: 'two-letter code' },
     about: 'Countries, currencies and methods of fiat payouts.',
   },
@@ -300,7 +283,6 @@ export const tools: readonly ToolRow[] = [
     name: 'institutions',
     title: 'Banks and mobile wallets',
     command: 'payout institutions',
-    effect: 'reads',
     takes: { country: 'two-letter code' },
     needs: ['country'],
     about: 'Banks and mobile wallets of a country that can receive payouts.',
@@ -309,8 +291,6 @@ export const tools: readonly ToolRow[] = [
     name: 'limits',
     title: 'Limits',
     command: 'limits list',
-    effect: 'reads',
-    takes: {},
     about:
       'The spending limits that a person has set (per payment, per day, destinations), and how ' +
       'much is left.',
@@ -319,8 +299,6 @@ export const tools: readonly ToolRow[] = [
     name: 'budget',
     title: 'Budget',
     command: 'budget show',
-    effect: 'reads',
-    takes: {},
     about:
       'The budget of this server: its figures, what is spent, and the amount above which the ' +
       'owner approves each payment.',
@@ -389,7 +367,6 @@ export const tools: readonly ToolRow[] = [
   {
     name: 'swap',
     title: 'Swap',
-    command: 'swap',
     always: { yes: true, ...shortWait },
     effect: 'pays',
     takes: { ...unexplained(swap), maxFee: '', note: '' },
@@ -402,7 +379,6 @@ export const tools: readonly ToolRow[] = [
   {
     name: 'payout',
     title: 'Pay out',
-    command: 'payout',
     always: { yes: true, ...shortWait },
     effect: 'pays',
     takes: { ...unexplained(payout), maxFee: '', note: '', differentFrom: '' },
@@ -515,7 +491,7 @@ const valuesOf = ({ most = {} }: ToolRow, { arguments: words, options }: Command
 
 /** Returns the inputs of a tool as JSON Schema. An input that its command lacks is a text. */
 export function inputSchema(row: ToolRow, command: Command) {
-  const { takes, needs = [] } = row;
+  const { takes = {}, needs = [] } = row;
   const values = valuesOf(row, command);
   const properties = Object.entries(takes).map(([name, description]) => {
     const { description: _ofCommand, enum: _read, ...schema } = schemaOf(values[name]);
@@ -601,7 +577,7 @@ const alsoCalled: Readonly<Record<string, readonly string[]>> = {
  * Failure `usage` that lists all invalid inputs.
  */
 export function readInputs(row: ToolRow, command: Command, given: GivenInputs): RawValues {
-  const { name: tool, takes, needs = [] } = row;
+  const { name: tool, takes = {}, needs = [] } = row;
   const values = valuesOf(row, command);
   const problems: string[] = [];
   const read = new Map<string, RawValue>();

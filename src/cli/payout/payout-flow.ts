@@ -5,7 +5,7 @@ import { plainLetters } from '../../formats/text.js';
 import { countryName } from '../../formats/country.js';
 import { formatAmount } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
-import { keepSeenInstitutions } from '../../store/files/document.js';
+import { seenInstitutions } from '../../store/files/document.js';
 import {
   changeContact,
   changeProfile,
@@ -39,7 +39,7 @@ export async function institutionsOf(
     institutionCode,
     institutionName ?? '',
   ]);
-  await keepSeenInstitutions(home, countryCode, Object.fromEntries(names));
+  await seenInstitutions(home, countryCode).update(() => Object.fromEntries(names));
   return found;
 }
 
@@ -127,7 +127,7 @@ export function checkCurrency({ amount, method }: Pick<Draft, 'amount' | 'method
   );
 }
 
-/** Returns the recipient of a payout as the address book stores it, with the institution checked. */
+/** Returns the recipient as the address book stores it, with the institution checked. */
 export async function completeRecipient(
   draft: Destination,
   lookUp: LookUp,

@@ -6,7 +6,7 @@ import {
   checkedBitcoinDeposit,
   checkedUsdtDeposit,
   lightningAddressOf,
-} from '../../wallet/receive/checked.js';
+} from '../../wallet/receive/request.js';
 import type { Context } from '../context.js';
 import { objectView } from '../../terminal/cards/card.js';
 import {
@@ -74,7 +74,7 @@ export async function readAddress(
   return { answer, deposit: { ...deposit, qrFile } };
 }
 
-interface CheckedDeposit {
+export interface CheckedDeposit {
   /** The response of the service, which `--json` prints. */
   readonly answer: object;
   readonly deposit: Deposit;

@@ -7,10 +7,9 @@ import { leftAtOnce, within } from '../process.js';
 import { back, type Back } from '../../terminal/ask/questions.js';
 import { depositView, invoiceCard, qrPage } from '../../terminal/cards/invoice-card.js';
 import { paymentFields, transactionList } from '../../terminal/views/transaction-view.js';
-import { readAddress, type PermanentAddress } from './address.js';
+import { readAddress, type CheckedDeposit, type PermanentAddress } from './address.js';
 import { qrFile, writeQr } from './qr-file.js';
 import { phrase, duration, onOff, text, type ValuesOf } from '../values.js';
-import type { ServiceClient } from '../../api/client.js';
 import type { Transaction } from '../../api/types.js';
 import {
   amountWithSats,
@@ -23,7 +22,7 @@ import {
 import { describeDuration, formatDuration } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
-import { worthText, type CardDetail } from '../../terminal/cards/card.js';
+import { optionalDetail, worthText, type CardDetail } from '../../terminal/cards/card.js';
 import { rateText } from '../../terminal/cards/quote-card.js';
 import {
   besideSteps,
@@ -35,16 +34,12 @@ import { nearTime, relativeTime } from '../../terminal/time.js';
 import { receiveBody } from '../../wallet/order/orders.js';
 import { waitUntilFinal } from '../../wallet/transaction/read.js';
 import {
+  checkedRequest,
   notReceived,
-  readAsked,
-  type RequestedAmount,
   requestMoney,
+  type Payable,
 } from '../../wallet/receive/request.js';
-import {
-  checkedInvoice,
-  checkedOnchainRequest,
-  invoiceText,
-} from '../../wallet/receive/checked.js';
+import { readAsked, type RequestedAmount } from '../../wallet/quote/quote.js';
 import { rememberIds } from '../tx/resolve-id.js';
 import { readWorth, type WorthOf } from '../watch/worth.js';
 import { guide } from '../payment/guided.js';
@@ -63,22 +58,22 @@ const receiveOptions = {
 
 type ReceiveFlags = ValuesOf<typeof receiveOptions>;
 
-export interface PaymentRequest {
-  /** The method in words, such as `over Lightning` or `on-chain`. */
-  readonly how: string;
-  /** The name of the text to copy, such as `invoice` or `address`. */
-  readonly noun: string;
-  readonly amount: Money;
-  /** The content of the QR code. */
-  readonly code: string;
-  /** The invoice or address to copy, which `-q` prints too. */
-  readonly text: string;
-  readonly details: readonly CardDetail[];
-  /** The expiry of the request in epoch ms by the service's clock. */
-  readonly expiresAt: number | undefined;
-}
+/** The methods of a request, in words, and the name of the text that a payer copies. */
+const methods = {
+  lightning: { how: 'over Lightning', noun: 'invoice' },
+  'on-chain': { how: 'on-chain', noun: 'address' },
+} as const;
 
-type ReceiveMethod = 'lightning' | 'on-chain';
+type ReceiveMethod = keyof typeof methods;
+
+/** A payment request that svcpay has created and checked, and its transaction. */
+interface Requested extends Payable {
+  readonly txn: Transaction;
+  readonly method: ReceiveMethod;
+  readonly amount: Money;
+  readonly details: readonly CardDetail[];
+  readonly flags: ReceiveFlags;
+}
 
 /**
  * Creates and checks a payment request. Asks for the amount if the command line contains no amount.
@@ -114,13 +109,6 @@ async function runReceive(
   return guide('', flow, flags.ref, context);
 }
 
-/** A payment request that svcpay has created and checked, and its transaction. */
-export interface Requested {
-  readonly txn: Transaction;
-  readonly request: PaymentRequest;
-  readonly flags: ReceiveFlags;
-}
-
 async function receiveAmount(
   method: ReceiveMethod,
   text: string,
@@ -128,10 +116,8 @@ async function receiveAmount(
   context: Context,
 ): Promise<Requested> {
   const { client: service, id: account } = await context.account();
-  const now: RequestedAmount =
-    method === 'lightning'
-      ? await readAsked(text, () => service.rates())
-      : { amount: parseAmount(text, 'BTC') };
+  const { embedded, network } = context.settings;
+  const now = await readAsked(method, text, () => service.rates());
   const body = { ...receiveBody(method, now.amount), note: flags.note };
   const rates = context.out.forPeople ? readWorth(context) : Promise.resolve(undefined);
   const onRead = (count: number): void => showSearching(count, context);
@@ -140,57 +126,23 @@ async function receiveAmount(
   // If the reference belongs to an earlier request, the amount of that request may differ from the
   // amount at the current exchange rate. svcpay then shows the earlier amount without conversion.
   const asked: RequestedAmount = amount.value.eq(now.amount.value) ? now : { amount };
-  const request = requestOf(method, txn, asked, service.serviceNow(), context);
-  const worth = worthDetails(asked, await within(decorationMs, rates, context));
-  if (flags.qrFile !== undefined) await writeQr(flags.qrFile, request.code);
+  const payable = checkedRequest(txn, amount, network, service.serviceNow());
+  const page = txn.sourceReq.reqDetails?.['invoicePageUrl'];
+  const details = [
+    ...worthDetails(asked, await within(decorationMs, rates, context)),
+    ...optionalDetail('URI', method === 'on-chain' ? payable.code : undefined, true),
+    // No browser can reach the payment page of the embedded sandbox.
+    ...optionalDetail('Page', embedded || typeof page !== 'string' ? undefined : page, true),
+  ];
+  if (flags.qrFile !== undefined) await writeQr(flags.qrFile, payable.code);
   await rememberIds([txn], context);
-  return { txn, request: { ...request, details: [...worth, ...request.details] }, flags };
+  return { ...payable, txn, method, amount, details, flags };
 }
 
 /**
  * The longest wait for the exchange rates after the service has created the payment request, in ms.
  */
 const decorationMs = 300;
-
-/**
- * Reads the payment request of a transaction, and checks its address or invoice. Does not check the
- * invoice of a payment request that is already final.
- */
-function requestOf(
-  method: ReceiveMethod,
-  txn: Transaction,
-  asked: RequestedAmount,
-  now: number,
-  context: Context,
-): PaymentRequest {
-  const { network } = context.settings;
-  const { amount } = asked;
-  const details = pageDetail(txn, context.settings);
-  if (method === 'on-chain') {
-    const { address, uri, expiresAt } = checkedOnchainRequest(txn, amount, network, now);
-    const uriDetail = { label: 'URI', value: uri, whole: true };
-    return {
-      how: 'on-chain',
-      noun: 'address',
-      amount,
-      code: uri,
-      text: address,
-      details: [uriDetail, ...details],
-      expiresAt,
-    };
-  }
-  const invoice = isFinal(txn.txnState) ? undefined : checkedInvoice(txn, amount, network, now);
-  const code = invoice?.invoice ?? invoiceText(txn);
-  return {
-    how: 'over Lightning',
-    noun: 'invoice',
-    amount,
-    code,
-    text: code,
-    details,
-    expiresAt: invoice?.expiresAt,
-  };
-}
 
 /**
  * Returns the line of the card that shows what the requested amount is worth. If the person gave
@@ -201,10 +153,7 @@ function worthDetails(
   { amount, worth }: RequestedAmount,
   worthOf: WorthOf | undefined,
 ): CardDetail[] {
-  if (worth === undefined) {
-    const roughly = worthText(worthOf?.(amount));
-    return roughly === '' ? [] : [{ label: 'Worth', value: roughly }];
-  }
+  if (worth === undefined) return optionalDetail('Worth', worthText(worthOf?.(amount)));
   const { given, rate } = worth;
   return [
     {
@@ -216,113 +165,79 @@ function worthDetails(
 }
 
 /** Shows a payment request, and waits for the money if the flags or the terminal ask for it. */
-async function showRequest({ txn, request, flags }: Requested, context: Context): Promise<void> {
-  const { out, terminal } = context;
+async function showRequest(request: Requested, context: Context): Promise<void> {
+  const { txn, text, amount, method, expiresAt, flags } = request;
+  const { out, terminal, now } = context;
   const wait = flags.wait ?? (out.forPeople && terminal.stdoutIsTty);
-  if (!isFinal(txn.txnState)) showCard(request, wait, flags.qrFile, context);
+  if (!isFinal(txn.txnState)) {
+    // The live line shows the remaining time if svcpay waits.
+    const expires = wait || expiresAt === undefined ? undefined : relativeTime(expiresAt, now());
+    const card = {
+      ...request,
+      title: `Receive ${amountWithSats(amount)} ${methods[method].how}`,
+      details: [...request.details, ...optionalDetail('Expires', expires)],
+      qrFile: flags.qrFile,
+      opens: wait && takesKeys(context),
+    };
+    out.screen((canvas) => ['', ...invoiceCard(card, canvas)]);
+  }
   const columns = [
     ...transactionList(context.present()).columns,
-    { name: 'payTo', title: 'Pay to', value: () => request.text },
+    { name: 'payTo', title: 'Pay to', value: () => text },
   ];
   const onChange = (next: Transaction): void => out.change(next, columns);
   onChange(txn);
-  const view = { columns, fields: transactionNames, quiet: () => request.text, screen: () => [] };
+  const view = { columns, fields: transactionNames, quiet: () => text, screen: () => [] };
   if (!wait || out.quiet) await out.record(txn, view);
-  else if (!out.forPeople) out.say(request.text);
+  else if (!out.forPeople) out.say(text);
   if (!wait) return;
-  const final = await follow(txn, request, flags, onChange, context);
+  const final = await follow(request, onChange, context);
   if (!out.quiet) await out.record(final, view);
 }
 
-/**
- * Shows the card of a payment request. The card omits the remaining time if the live line shows the
- * remaining time.
- */
-function showCard(
-  request: PaymentRequest,
-  wait: boolean,
-  qrFile: string | undefined,
-  context: Context,
-): void {
-  const { out, now } = context;
-  const { amount, how, expiresAt } = request;
-  const title = `Receive ${amountWithSats(amount)} ${how}`;
-  const expires =
-    wait || expiresAt === undefined
-      ? []
-      : [{ label: 'Expires', value: relativeTime(expiresAt, now()) }];
-  const details = [...request.details, ...expires];
-  out.screen((canvas) => [
-    '',
-    ...invoiceCard(
-      { ...request, title, details, qrFile, opens: wait && takesKeys(context) },
-      canvas,
-    ),
-  ]);
-}
-
-/**
- * Returns the link to the hosted payment page, but not for the embedded sandbox, which no browser
- * can reach.
- */
-function pageDetail({ sourceReq }: Transaction, { embedded }: Context['settings']): CardDetail[] {
-  if (embedded) return [];
-  const page = sourceReq.reqDetails?.['invoicePageUrl'];
-  return typeof page === 'string' ? [{ label: 'Page', value: page, whole: true }] : [];
-}
-
 async function follow(
-  txn: Transaction,
-  request: PaymentRequest,
-  { waitTimeout }: ReceiveFlags,
+  request: Requested,
   tell: (next: Transaction) => void,
   context: Context,
 ): Promise<Transaction> {
   const { live, now, terminal } = context;
   const { client: service } = await context.account();
   const started = now();
-  let latest = txn;
+  let latest = request.txn;
   const keys = takeWaitKeys(request, context);
   live.start(() => {
     const waiting = waitingText(latest, request.expiresAt, service.serviceNow());
     const beside = besideSteps(waiting, keys.hint(), terminal.stderrCanvas);
     return `${beside}${miningHint(latest, context)}`;
   });
+  const watched = {
+    atMostMs: request.flags.waitTimeout,
+    onChange: (next: Transaction) => {
+      tell(next);
+      live.update();
+    },
+    onRead: (next: Transaction) => void (latest = next),
+  };
   try {
-    const final = await waitUntilFinal(
-      txn,
-      {
-        atMostMs: waitTimeout,
-        onChange: (next) => {
-          tell(next);
-          live.update();
-        },
-        onRead: (next) => {
-          latest = next;
-        },
-      },
-      { ...context, service },
-    ).finally(keys.release);
+    const final = await waitUntilFinal(latest, watched, { ...context, service }).finally(
+      keys.release,
+    );
     if (final.txnState !== 'completed') throw notReceived(final);
     const after = describeDuration(Math.max(now() - started, 0));
-    const text =
-      'Received ' +
-      `${amountWithSats(receivedBy(final, request))}, ` +
-      `${after} after the request`;
-    live.succeed(recordLine(text, final.txnId, context.terminal.stderrCanvas));
+    const received = amountWithSats(receivedBy(final, request));
+    const text = `Received ${received}, ${after} after the request`;
+    live.succeed(recordLine(text, final.txnId, terminal.stderrCanvas));
     return final;
   } catch (error) {
-    throw stopped(error, latest, request, service, context);
+    throw stopped(error, latest, request, service.serviceNow(), now());
   } finally {
     live.stop();
   }
 }
 
 /** Returns the settled amount, because a payer can send a different amount to an address. */
-const receivedBy = ({ destReq }: Transaction, { amount }: PaymentRequest): Money =>
+const receivedBy = ({ destReq }: Transaction, { amount }: Requested): Money =>
   moneyFromWire(amount.ccy, destReq.amtSettled) ?? amount;
-
-type ServiceClock = Pick<ServiceClient, 'serviceNow'>;
 
 /**
  * Describes the end of a wait for a payment. A payer can still pay the payment request until the
@@ -331,16 +246,16 @@ type ServiceClock = Pick<ServiceClient, 'serviceNow'>;
 function stopped(
   error: unknown,
   txn: Transaction,
-  { noun, expiresAt }: PaymentRequest,
-  service: ServiceClock,
-  { now }: Context,
+  { method, expiresAt }: Requested,
+  serviceNow: number,
+  now: number,
 ): unknown {
   if (!(error instanceof Failure) || error.kind !== 'pending') return error;
-  const left = expiresAt === undefined ? undefined : expiresAt - service.serviceNow();
-  const until = left === undefined ? '' : ` until ${nearTime(now() + left, now())}`;
+  const until =
+    expiresAt === undefined ? '' : ` until ${nearTime(now + expiresAt - serviceNow, now)}`;
   const rest = isSeen(txn)
     ? 'The payment was seen and is waiting for confirmations.'
-    : `The ${noun} can be paid${until}.`;
+    : `The ${methods[method].noun} can be paid${until}.`;
   return new Failure('pending', `Stopped waiting. ${rest}`, {
     next: { do: 'watch', id: txn.txnId },
     txnId: txn.txnId,
@@ -367,10 +282,13 @@ function waitingText(txn: Transaction, expiresAt: number | undefined, now: numbe
 
 const fields = [...paymentFields, 'payTo'];
 
-const requestView: View<Requested> = {
+const requestView: View<Requested | CheckedDeposit> = {
   fields,
-  dataOf: ({ txn, request }) => ({ ...txn, payTo: request.text }),
-  print: (requested, _parts, context) => showRequest(requested, context),
+  dataOf: (result) => ('deposit' in result ? result.answer : { ...result.txn, payTo: result.text }),
+  print: (result, _parts, context) =>
+    'deposit' in result
+      ? context.out.record(result.answer, depositView(result.deposit))
+      : showRequest(result, context),
 };
 
 export const receiveLightning = defineCommand({
@@ -441,14 +359,14 @@ const ways: readonly {
 ];
 
 export const receive = defineCommand({
-  fields,
+  changes: true,
   arguments: { amount: phrase('AMOUNT').describe('amount to request') },
   options: receiveOptions,
   examples: [
     ['svcpay receive', 'asks for method and amount; Esc goes back'],
     ['svcpay receive lightning 50000sat', 'requests this amount over Lightning'],
   ],
-  async run({ amount, ...flags }, context) {
+  async run({ amount, ...flags }, context): Promise<Requested | CheckedDeposit> {
     if (context.terminal.canPrompt) await context.client();
     context.ask.demand(
       ['lightning, onchain or address'],
@@ -463,22 +381,14 @@ export const receive = defineCommand({
         default: before,
       });
       if (choice === back) throw leftAtOnce(context, 'Nothing was requested');
-      if ('address' in choice) {
-        const { answer, deposit } = await readAddress(choice.address, flags.qrFile, context);
-        return context.out.record(answer, depositView(deposit));
-      }
+      if ('address' in choice) return readAddress(choice.address, flags.qrFile, context);
       const requested = await runReceive(choice.method, amount, flags, context);
-      if (requested !== back) return showRequest(requested, context);
+      if (requested !== back) return requested;
       before = choice;
     }
   },
+  view: requestView,
 });
-
-interface Shown {
-  readonly noun: string;
-  readonly code: string;
-  readonly text: string;
-}
 
 /** Whether the live line accepts keys. */
 const takesKeys = ({ terminal, out }: Context): boolean =>
@@ -491,7 +401,7 @@ const takesKeys = ({ terminal, out }: Context): boolean =>
  * Handles the keys while a payment request waits for its payment. `hint` returns a text about the
  * keys, which svcpay shows below the live line, and `release` stops reading the keyboard.
  */
-function takeWaitKeys({ noun, code, text }: Shown, context: Context) {
+function takeWaitKeys({ method, code, text }: Requested, context: Context) {
   const { terminal, live, interrupt } = context;
   if (!takesKeys(context)) return { hint: () => '', release: () => undefined };
   const {
@@ -531,9 +441,11 @@ function takeWaitKeys({ noun, code, text }: Shown, context: Context) {
   const opening = `${unicode ? '⏎' : 'Enter'} QR`;
   return {
     hint: () =>
-      [isCopied ? `${noun} copied` : 'c copy', ...(blocks ? [opening] : []), 'esc leave'].join(
-        ' · ',
-      ),
+      [
+        isCopied ? `${methods[method].noun} copied` : 'c copy',
+        ...(blocks ? [opening] : []),
+        'esc leave',
+      ].join(' · '),
     release: (): void => {
       close?.();
       releaseKeys();

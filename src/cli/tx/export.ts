@@ -10,7 +10,7 @@ import type { Context } from '../context.js';
 import { defineCommand, pieces } from '../define.js';
 import { historyFilter, historyOptions, withStates } from './history.js';
 import { ratesOf } from '../statement/open-books.js';
-import { localFacts, withNotes, type KnownOf } from './local-facts.js';
+import { idsOf, localFacts, withNotes, type KnownOf } from './local-facts.js';
 import { choice } from '../values.js';
 import { plainNumber, type WireNumber } from '../../formats/amount.js';
 import { asPlainCell } from '../../formats/text.js';
@@ -154,7 +154,7 @@ export async function* exportLines(
   let gathered = format === 'csv' ? csvHead : '';
   try {
     for await (const page of pages) {
-      const ids = page.map(({ txnId }) => txnId);
+      const ids = idsOf(page);
       const kept = format === 'csv' ? await rates(ids) : undefined;
       const knownOf = await known(ids);
       gathered +=

@@ -9,7 +9,7 @@ import { receiptPage, receiptView, type ReceiptPageOptions } from '../../termina
 import { commandFor } from '../../terminal/next-step.js';
 import type { Payment } from '../../store/journal/payment.js';
 import type { Canvas } from '../../terminal/terminal.js';
-import { checkedInvoice, checkedOnchainRequest } from '../../wallet/receive/checked.js';
+import { checkedRequest } from '../../wallet/receive/request.js';
 import type { Context } from '../context.js';
 import { explained, recipientsOf } from './local-facts.js';
 import { pickId } from './resolve-id.js';
@@ -159,14 +159,10 @@ function openRequest(
   if (asked === undefined) return undefined;
   const title = `Receive ${amountWithSats(asked)}`;
   try {
-    if (sourceReq.method === 'lightning' && txnState === 'srccreated') {
-      const { invoice } = checkedInvoice(txn, asked, settings.network, now);
-      return { title, code: invoice, text: invoice, details: [] };
-    }
-    if (sourceReq.method === 'on-chain' && txnState === 'srcintent') {
-      const { address, uri } = checkedOnchainRequest(txn, asked, settings.network, now);
-      return { title, code: uri, text: address, details: [] };
-    }
+    const isOpen =
+      (sourceReq.method === 'lightning' && txnState === 'srccreated') ||
+      (sourceReq.method === 'on-chain' && txnState === 'srcintent');
+    if (isOpen) return { ...checkedRequest(txn, asked, settings.network, now), title, details: [] };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     out.warn(error.message);

@@ -1,7 +1,7 @@
 // Reads the history: its filters, its search and its pages.
 import type { ServiceClient } from '../../api/client.js';
 import { fieldFromWireName } from '../../api/wire.js';
-import type { TransactionFilter, ListedTransaction, TransactionPage } from '../../api/types.js';
+import type { TransactionFilter, ListedTransaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import {
   monthSpan,
@@ -291,72 +291,80 @@ const textsOf = (txn: ListedTransaction, recipientOf: RecipientOf): string[] =>
   ].filter((value) => typeof value === 'string');
 
 /**
- * Yields the matching transactions, or without a text all transactions, in the order of the
- * service's list. Shows the progress on the live line.
+ * Reads the service's list for the transactions that match a text, or without a text for all
+ * transactions, up to `most` of them. Shows the progress on the live line.
  */
-export async function* searched(
-  pages: AsyncIterable<readonly ListedTransaction[]>,
+export async function searched(
+  filter: TransactionFilter,
   text: string | undefined,
+  isWanted: (txn: ListedTransaction) => boolean,
   context: Context,
-): AsyncGenerator<ListedTransaction> {
+  most = Infinity,
+): Promise<ListedTransaction[]> {
   const { live, terminal } = context;
+  const { client } = await context.account();
   const isMatch = matcher(text ?? '');
-  let [read, found] = [0, 0];
+  const found: ListedTransaction[] = [];
+  let read = 0;
   const progress = (): string =>
     text === undefined
       ? `Reading: ${read} transactions`
-      : `Searching: ${read} transactions, ${found} found`;
+      : `Searching: ${read} transactions, ${found.length} found`;
   if (terminal.canAnimate) live.start(progress);
   try {
-    for await (const page of pages) {
+    for await (const page of client.eachTransactionPage(filter)) {
       const rows = text === undefined ? page : await withNotes(page, context);
       const recipientOf = await recipientsOf(text === undefined ? [] : rows, context);
-      const matches = rows.filter((txn) => isMatch(txn, recipientOf));
       read += rows.length;
-      found += matches.length;
+      found.push(...rows.filter((txn) => isWanted(txn) && isMatch(txn, recipientOf)));
       live.update();
-      yield* matches;
+      if (found.length >= most) break;
     }
+    return found.slice(0, most);
   } finally {
     if (terminal.canAnimate) live.stop();
   }
 }
 
-export async function collected(
-  matches: AsyncIterable<ListedTransaction>,
-  isWanted: (txn: ListedTransaction) => boolean,
-  most = Infinity,
-): Promise<ListedTransaction[]> {
-  const rows: ListedTransaction[] = [];
-  for await (const txn of matches) {
-    if (isWanted(txn)) rows.push(txn);
-    if (rows.length >= most) break;
-  }
-  return rows;
+/**
+ * Returns whether a list shows a transaction. A list without a filter by states omits unconfirmed
+ * quotes that have expired, which a service may still report in the state `quoted`.
+ */
+export const isListed =
+  (states: readonly string[], service: Pick<ServiceClient, 'serviceNow'>) =>
+  ({ txnState, sourceReq: { method, expiresAt } }: ListedTransaction): boolean =>
+    states.length > 0 ||
+    method !== 'servicepay' ||
+    (txnState !== 'expired' &&
+      !(isQuoted(txnState) && expiresAt != null && expiresAt < service.serviceNow()));
+
+export interface HistoryPage {
+  readonly transactions: readonly ListedTransaction[];
+  readonly page: number;
+  /** The number of all matching transactions, or null if the service does not report the number. */
+  readonly total: number | null;
+  readonly more: boolean;
 }
 
 /**
- * Whether a transaction is an unconfirmed quote that has expired. A service may still report an
- * expired quote in the state `quoted`.
+ * Reads a page of the service's list without omitting a row, because a page with fewer rows than
+ * requested would look like the last page. If the service reports no total, a full page means that
+ * more pages may follow.
  */
-export const isExpiredQuote = ({ txnState, sourceReq }: ListedTransaction, now: number): boolean =>
-  sourceReq.method === 'servicepay' &&
-  (txnState === 'expired' ||
-    (isQuoted(txnState) && typeof sourceReq.expiresAt === 'number' && sourceReq.expiresAt < now));
-
-/**
- * Returns whether more pages follow this page. If the service reports no total, a full page means
- * that more pages may follow.
- */
-export function hasMorePages(
-  { data, pagination }: TransactionPage,
+export async function readPage(
+  filter: TransactionFilter,
   page: number,
   limit: number,
-): boolean {
-  if (data.length === 0) return false;
-  return pagination?.total == null
-    ? data.length >= limit
-    : page * (pagination.limit || limit) < pagination.total;
+  context: Context,
+): Promise<HistoryPage> {
+  const { client } = await context.account();
+  const { data, pagination } = await client.transactions({ ...filter, limit, page });
+  const total = pagination?.total ?? null;
+  const isFull =
+    total === null ? data.length >= limit : page * (pagination?.limit || limit) < total;
+  const more = data.length > 0 && isFull;
+  const counted = more ? null : (page - 1) * limit + data.length;
+  return { transactions: data, page, total: total ?? counted, more };
 }
 
 export const newestLast = (rows: readonly ListedTransaction[]): ListedTransaction[] =>

@@ -1,56 +1,53 @@
 // Lists one page of transactions or all transactions. Specification: endpoint 10.
-import type { ServiceClient } from '../../api/client.js';
 import type { ListedTransaction, TransactionFilter } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { unreachedText, commandFor } from '../../terminal/next-step.js';
-import { picked, type Fields } from '../../terminal/rows/list.js';
-import type { ListView, Rows } from '../../terminal/rows/view.js';
+import { commandFor, unreachedText } from '../../terminal/next-step.js';
+import { openPager, pagerOf } from '../../terminal/pager.js';
 import { toJson } from '../../terminal/rows/json.js';
-import {
-  idLength,
-  transactionList,
-  type RecipientOf,
-} from '../../terminal/views/transaction-view.js';
+import { picked, type Fields } from '../../terminal/rows/list.js';
+import type { Column, ListView, Rows } from '../../terminal/rows/view.js';
+import type { OutputStream } from '../../terminal/terminal.js';
+import { idLength, transactionList } from '../../terminal/views/transaction-view.js';
 import type { Context } from '../context.js';
 import { defineCommand, list } from '../define.js';
+import { Ended } from '../process.js';
+import { choice, flag, text, unless, whole, type ValuesOf } from '../values.js';
 import {
   historyFilter,
   historyOptions,
-  periodText,
-  withStates,
-  collected,
-  hasMorePages,
-  isExpiredQuote,
+  isListed,
   newestLast,
+  periodText,
+  readPage,
   searched,
+  withStates,
+  type HistoryPage,
 } from './history.js';
-import { asTransaction, isNotReached, offlineList, lastCheckedText } from './payments.js';
-import { openMeanwhile, recipientsOf, allExplained } from './local-facts.js';
+import { allExplained, idsOf, openMeanwhile, recipientsOf } from './local-facts.js';
+import { asTransaction, isNotReached, lastCheckedText, offlineList } from './payments.js';
 import { rememberIds } from './resolve-id.js';
-import { choice, flag, text, unless, whole } from '../values.js';
-import { Ended } from '../process.js';
-import { openPager, pagerOf } from '../../terminal/pager.js';
-import type { OutputStream } from '../../terminal/terminal.js';
 
 const ownFormats = ['page'] as const;
 
+const options = {
+  ...historyOptions,
+  quotes: flag().describe('also list quotes that expired unconfirmed'),
+  limit: whole(1, 1000).optional().describe('rows per page (default 20)'),
+  page: whole(1, 1_000_000)
+    .optional()
+    .describe('page number (default 1); -o page prints { transactions, page, total, more }'),
+  all: flag().describe('print all pages, newest last (svcpay tx export prints as it reads)'),
+  search: text('TEXT')
+    .optional()
+    .describe(
+      'only transactions with this text in payee, note, reference or id; reads the whole list',
+    ),
+  pager: unless().describe('do not use a pager, even if PAGER is set'),
+  format: choice(ownFormats, 'FORMAT').optional().describe('same as -o page'),
+};
+
 export const txList = defineCommand({
-  options: {
-    ...historyOptions,
-    quotes: flag().describe('also list quotes that expired unconfirmed'),
-    limit: whole(1, 1000).optional().describe('rows per page (default 20)'),
-    page: whole(1, 1_000_000)
-      .optional()
-      .describe('page number (default 1); -o page prints { transactions, page, total, more }'),
-    all: flag().describe('print all pages, newest last (svcpay tx export prints as it reads)'),
-    search: text('TEXT')
-      .optional()
-      .describe(
-        'only transactions with this text in payee, note, reference or id; reads the whole list',
-      ),
-    pager: unless().describe('do not use a pager, even if PAGER is set'),
-    format: choice(ownFormats, 'FORMAT').optional().describe('same as -o page'),
-  },
+  options,
   formats: ownFormats,
   examples: [
     [
@@ -67,81 +64,24 @@ export const txList = defineCommand({
       'prints two fields of each transaction, newest last, for a script',
     ],
   ],
-  async run(
-    { limit, page = 1, all, quotes, format, search, pager, ...flags },
-    context,
-  ): Promise<Found | undefined> {
-    const { out } = context;
-    const command = pager && out.forPeople ? pagerOf(context.env, context.terminal) : undefined;
-    if (command !== undefined) return throughPager(command, all, context);
-    const isDocument = format === 'page';
-    if (search !== undefined && page > 1)
-      throw new Failure('usage', '--search lists every match. Remove --page.');
-    if (all && (limit !== undefined || page > 1 || isDocument)) {
-      throw new Failure('usage', '--all lists everything. Remove --limit, --page and -o page.');
-    }
-    const { client: service } = await context.account();
-    const filter = await historyFilter(flags, service);
-    const isWanted = (txn: ListedTransaction): boolean =>
-      quotes || flags.state.length > 0 || !isExpiredQuote(txn, service.serviceNow());
-    if (isDocument) {
-      const found =
-        search === undefined
-          ? readPage(service, filter, page, limit ?? usualPage)
-          : pageOf(
-              searched(service.eachTransactionPage(filter), search, context),
-              limit ?? usualPage,
-            );
-      return document(await found.catch((error: unknown) => withStates(error, flags)), context);
-    }
-    const period = periodText(flags);
-    if (search !== undefined || all) {
-      const pages = explaining(service.eachTransactionPage(filter), flags);
-      const rows = await collected(searched(pages, search, context), isWanted, limit);
-      const [many, empty] =
-        search === undefined
-          ? [`All ${rows.length}`]
-          : [
-              `${rows.length} found for "${search}"`,
-              `No transaction matches "${search}" (${period}).`,
-            ];
-      const heading = `${many} · ${period} · newest last`;
-      return described(
-        newestLast(rows),
-        { heading, footer: [], empty },
-        service.serviceNow(),
-        context,
-      );
-    }
-    const many = limit ?? pageSize(context);
-    const reading = filledPage(service, filter, page, many, isWanted);
-    openMeanwhile(context);
-    const found = await reading.catch(async (error: unknown) => {
-      if (out.forPeople && isNotReached(error) && page === 1 && isEverything(flags))
-        await showOffline(error, many, context);
-      return withStates(error, flags);
-    });
-    return pageRows(found, { limit: many, period }, service.serviceNow(), context);
+  async run(inputs, context): Promise<Found | undefined> {
+    const { env, out, terminal } = context;
+    const command = inputs.pager && out.forPeople ? pagerOf(env, terminal) : undefined;
+    if (command !== undefined) return throughPager(command, inputs.all, context);
+    return listed(inputs, context).catch((error: unknown) => withStates(error, inputs));
   },
   view: { ...list(transactionList), dataOf, print },
 });
 
 /** A page as one document, or rows with the view that draws them. */
 type Found =
-  | { readonly page: HistoryPage; readonly recipients: () => Promise<RecipientOf> }
+  | { readonly page: HistoryPage; readonly columns: readonly Column<ListedTransaction>[] }
   | { readonly rows: Rows<ListedTransaction>; readonly view: ListView<ListedTransaction> };
 
-const document = (page: HistoryPage, context: Context): Found => ({
-  page: { ...page, transactions: newestLast(page.transactions) },
-  recipients: () => recipientsOf(page.transactions, context),
-});
-
-async function dataOf(found: Found | undefined, fields: Fields): Promise<unknown> {
+function dataOf(found: Found | undefined, fields: Fields): unknown {
   if (found === undefined || 'rows' in found) return found?.rows;
-  const { transactions, ...page } = found.page;
-  if (fields === undefined) return found.page;
-  const { columns } = transactionList(0, { recipientOf: await found.recipients() });
-  return { ...page, transactions: transactions.map((row) => picked(row, fields, columns)) };
+  const { page, columns } = found;
+  return { ...page, transactions: page.transactions.map((row) => picked(row, fields, columns)) };
 }
 
 async function print(
@@ -152,6 +92,91 @@ async function print(
   if (found === undefined) return;
   if ('rows' in found) return out.list(found.rows, found.view);
   out.text(toJson(found.page, { indent: terminal.stdoutIsTty ? 2 : 0 }));
+}
+
+const usualPage = 20;
+/**
+ * The number of lines that the window needs in addition to the rows: heading, titles, footer and
+ * the next prompt.
+ */
+const besideRows = 4;
+
+async function listed(
+  {
+    limit,
+    page = 1,
+    all,
+    quotes,
+    format,
+    search,
+    pager: _pager,
+    ...flags
+  }: ValuesOf<typeof options>,
+  context: Context,
+): Promise<Found> {
+  const { out, terminal } = context;
+  if (search !== undefined && page > 1)
+    throw new Failure('usage', '--search lists every match. Remove --page.');
+  if (all && (limit !== undefined || page > 1 || format !== undefined))
+    throw new Failure('usage', '--all lists everything. Remove --limit, --page and -o page.');
+  const { client: service } = await context.account();
+  const filter = await historyFilter(flags, service);
+  const isWanted = quotes ? () => true : isListed(flags.state, service);
+  const period = periodText(flags);
+  if (format === 'page') {
+    const many = limit ?? usualPage;
+    const found =
+      search === undefined
+        ? await readPage(filter, page, many, context)
+        : firstPage(await searched(filter, search, () => true, context, many + 1), many);
+    const transactions = newestLast(found.transactions);
+    const recipientOf = await recipientsOf(transactions, context);
+    return {
+      page: { ...found, transactions },
+      columns: transactionList(0, { recipientOf }).columns,
+    };
+  }
+  if (search !== undefined || all) {
+    const rows = newestLast(await searched(filter, search, isWanted, context, limit));
+    const many =
+      search === undefined ? `All ${rows.length}` : `${rows.length} found for "${search}"`;
+    return described(
+      rows,
+      {
+        heading: `${many} · ${period} · newest last`,
+        ...(search !== undefined && { empty: `No transaction matches "${search}" (${period}).` }),
+      },
+      [],
+      context,
+    );
+  }
+  // A page for people is at most as long as their window.
+  const room =
+    out.forPeople && terminal.stdoutIsTty
+      ? Math.max(Math.min(usualPage, terminal.rows - besideRows), 3)
+      : usualPage;
+  const many = limit ?? room;
+  const reading = filledPage(filter, page, many, isWanted, context);
+  openMeanwhile(context);
+  const found = await reading.catch(async (error: unknown) => {
+    if (out.forPeople && isNotReached(error) && page === 1 && isEverything(flags))
+      await showOffline(error, many, context);
+    throw error;
+  });
+  return pageRows(found, many, period, context);
+}
+
+/** Whether the flags set no filter. */
+const isEverything = (flags: object): boolean =>
+  Object.values(flags).every(
+    (value) => value === undefined || (Array.isArray(value) && value.length === 0),
+  );
+
+/** Returns the first matches of a search as a page. */
+function firstPage(matches: readonly ListedTransaction[], limit: number): HistoryPage {
+  const more = matches.length > limit;
+  const total = more ? null : matches.length;
+  return { transactions: matches.slice(0, limit), page: 1, total, more };
 }
 
 /** Runs the command line again, with its output sent to the pager instead of stdout. */
@@ -180,81 +205,13 @@ async function throughPager(
   }
 }
 
-/** Yields the pages, and explains a state that the service does not know. */
-async function* explaining<T>(
-  pages: AsyncIterable<T>,
-  flags: Parameters<typeof withStates>[1],
-): AsyncGenerator<T> {
-  try {
-    yield* pages;
-  } catch (error) {
-    withStates(error, flags);
-  }
-}
-
-/** Returns the first matches of a search as a page. */
-async function pageOf(
-  matches: AsyncIterable<ListedTransaction>,
-  limit: number,
-): Promise<HistoryPage> {
-  const rows: ListedTransaction[] = [];
-  for await (const txn of matches) if (rows.push(txn) > limit) break;
-  const more = rows.length > limit;
-  return {
-    transactions: rows.slice(0, limit),
-    page: 1,
-    total: more ? null : rows.length,
-    more,
-  };
-}
-
-const usualPage = 20;
-/**
- * The number of lines that the window needs in addition to the rows: heading, titles, footer and
- * the next prompt.
- */
-const besideRows = 4;
-
-/** The number of rows on a page, at most as many as the window can show. */
-const pageSize = ({ out, terminal }: Context): number =>
-  out.forPeople && terminal.stdoutIsTty
-    ? Math.max(Math.min(usualPage, terminal.rows - besideRows), 3)
-    : usualPage;
-
-interface HistoryPage {
-  readonly transactions: readonly ListedTransaction[];
-  readonly page: number;
-  /** The number of all matching transactions, or null if the service does not report the number. */
-  readonly total: number | null;
-  readonly more: boolean;
-}
-
-/**
- * Reads a page of the service's list without omitting a row, because a page with fewer rows than
- * requested would look like the last page.
- */
-async function readPage(
-  service: ServiceClient,
-  filter: TransactionFilter,
-  page: number,
-  limit: number,
-): Promise<HistoryPage> {
-  const { data, pagination } = await service.transactions({ ...filter, limit, page });
-  const more = hasMorePages({ data, pagination }, page, limit);
-  const total = pagination?.total ?? (more ? null : (page - 1) * limit + data.length);
-  return { transactions: data, page, total, more };
-}
-
 /**
  * A page for a screen, without expired quotes. svcpay fills the page with rows from the service's
  * next pages.
  */
 interface ScreenPage extends HistoryPage {
   readonly hidden: number;
-  /**
-   * The number of the last page that svcpay read from the service's list of transactions for this
-   * screen page.
-   */
+  /** The number of the last page that svcpay read from the service's list for this screen page. */
   readonly last: number;
 }
 
@@ -262,16 +219,16 @@ interface ScreenPage extends HistoryPage {
 const mostPages = 10;
 
 async function filledPage(
-  service: ServiceClient,
   filter: TransactionFilter,
   page: number,
   limit: number,
   isWanted: (txn: ListedTransaction) => boolean,
+  context: Context,
 ): Promise<ScreenPage> {
   const rows: ListedTransaction[] = [];
   let hidden = 0;
   for (let last = page; ; last += 1) {
-    const { transactions, total, more } = await readPage(service, filter, last, limit);
+    const { transactions, total, more } = await readPage(filter, last, limit, context);
     const shown = transactions.filter(isWanted);
     rows.push(...shown);
     hidden += transactions.length - shown.length;
@@ -280,34 +237,25 @@ async function filledPage(
       shown.length === transactions.length ||
       rows.length > limit / 2 ||
       last >= mostPages;
-    if (!more || isEnough) return { transactions: rows, page, total, more, hidden, last };
+    if (!more || isEnough)
+      return { transactions: newestLast(rows), page, total, more, hidden, last };
   }
 }
 
-const pageCount = ({ total }: HistoryPage, limit: number): string =>
-  total === null ? '' : ` of ${Math.ceil(total / limit)}`;
-
-const noPage = (page: number, total: number | null, limit: number): string =>
-  total === null
-    ? `Page ${page} is empty.`
-    : `There is no page ${page}. The last page is ${Math.max(Math.ceil(total / limit), 1)}.`;
-
 /** Returns a page, newest row last. For programs, a remark names the next page. */
 async function pageRows(
-  found: ScreenPage,
-  { limit, period }: { readonly limit: number; readonly period: string },
-  now: number,
+  { transactions: rows, page, total, more, hidden, last }: ScreenPage,
+  limit: number,
+  period: string,
   context: Context,
 ): Promise<Found> {
-  const { transactions: rows, page, total, more, hidden, last } = found;
   const { out } = context;
-  const pages = pageCount(found, limit);
+  const pages = total === null ? '' : ` of ${Math.ceil(total / limit)}`;
   if (!out.forPeople && (more || page > 1) && rows.length > 0)
     out.say(
       `Page ${page}${pages}, newest last.` +
         (more ? ` Next page: --page ${last + 1}. All pages: --all` : ''),
     );
-  const left = hidden === 0 ? [] : [`${hidden} expired hidden (--quotes)`];
   const many = total === null ? String(rows.length) : `${rows.length} of ${total}`;
   const count =
     rows.length === total
@@ -315,53 +263,46 @@ async function pageRows(
       : page === 1
         ? `Last ${many}`
         : `Page ${page}${pages} · ${many}`;
-  const heading = [count, period, 'newest last', ...left].join(' · ');
+  const left = hidden === 0 ? [] : [`${hidden} expired hidden (--quotes)`];
   const footer = [...(more ? [`older: --page ${last + 1}`] : []), 'search: --search TEXT'];
+  const none =
+    total === null
+      ? `Page ${page} is empty.`
+      : `There is no page ${page}. The last page is ${Math.max(Math.ceil(total / limit), 1)}.`;
   const isBeyond = page > 1 && hidden === 0 && total !== 0;
-  const empty = isBeyond ? noPage(page, total, limit) : undefined;
-  return described(newestLast(rows), { heading, footer, empty }, now, context);
+  const heading = [count, period, 'newest last', ...left].join(' · ');
+  return described(rows, { heading, ...(isBeyond && { empty: none }) }, footer, context);
 }
 
 /** Describes rows with short unique ids, and with the command for the newest row. */
 async function described(
   shown: readonly ListedTransaction[],
-  texts: { heading: string; footer: readonly string[]; empty: string | undefined },
-  now: number,
+  parts: Partial<ListView<ListedTransaction>>,
+  footer: readonly string[],
   context: Context,
 ): Promise<Found> {
-  const { terminal } = context;
-  const { heading, footer, empty } = texts;
-  const ids = shown.map(({ txnId }) => txnId);
+  const { client } = await context.account();
+  const ids = idsOf(shown);
   const recipientOf = await recipientsOf(shown, context);
   const newest = ids.at(-1)?.slice(0, idLength(ids)) ?? '';
-  const view = transactionList(now, {
+  const view = transactionList(client.serviceNow(), {
     recipientOf,
-    heading,
     footer: [commandFor({ do: 'show', id: newest }, context.globals), ...footer].join('   '),
-    ...(terminal.stdoutIsTty && { ids }),
+    ...(context.terminal.stdoutIsTty && { ids }),
   });
   await rememberIds(shown, context, recipientOf);
-  return {
-    rows: await allExplained(shown, context),
-    view: empty === undefined ? view : { ...view, empty },
-  };
+  return { rows: await allExplained(shown, context), view: { ...view, ...parts } };
 }
-
-/** Whether the flags set no filter. */
-const isEverything = (flags: object): boolean =>
-  Object.values(flags).every(
-    (value) => value === undefined || (Array.isArray(value) && value.length === 0),
-  );
 
 /** Lists this home's payments from the journal, with the time of the last check. */
 async function showOffline(why: Failure, atMost: number, context: Context): Promise<void> {
-  const intents = await offlineList(atMost, context);
-  if (intents.length === 0) return;
-  const shown = newestLast(intents.map(asTransaction));
+  const payments = await offlineList(atMost, context);
+  if (payments.length === 0) return;
+  const shown = newestLast(payments.map(asTransaction));
   const heading =
     `Payments from this home (${unreachedText(why)}) ` +
-    `· ${lastCheckedText(intents)} · newest last`;
+    `· ${lastCheckedText(payments)} · newest last`;
   const recipientOf = await recipientsOf(shown, context);
-  const ids = context.terminal.stdoutIsTty ? { ids: shown.map(({ txnId }) => txnId) } : {};
+  const ids = context.terminal.stdoutIsTty ? { ids: idsOf(shown) } : {};
   await context.out.list(shown, transactionList(context.now(), { recipientOf, heading, ...ids }));
 }

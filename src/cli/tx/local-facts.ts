@@ -71,7 +71,8 @@ export type KnownOf = (txnId: string) =>
     }
   | undefined;
 
-const idsOf = (rows: readonly ListedTransaction[]): string[] => rows.map(({ txnId }) => txnId);
+export const idsOf = (rows: readonly ListedTransaction[]): string[] =>
+  rows.map(({ txnId }) => txnId);
 
 /** Adds the notes of people to the notes that the service has. */
 export async function withNotes<T extends ListedTransaction>(

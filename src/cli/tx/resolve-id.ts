@@ -3,7 +3,7 @@
 import type { ListedTransaction, SoughtTransaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import { Failure } from '../../formats/failure.js';
-import { keepSeenIds, seenIds } from '../../store/files/document.js';
+import { seenTransactions } from '../../store/files/document.js';
 import type { Journal } from '../../store/journal/journal.js';
 import { attemptNamed, decisive, type Payment } from '../../store/journal/payment.js';
 import { pageSize } from '../../api/pages.js';
@@ -22,13 +22,14 @@ import { dateTime } from '../../terminal/time.js';
 import { leftAtOnce } from '../process.js';
 import {
   historyFilter,
-  collected,
-  hasMorePages,
-  isExpiredQuote,
+  historyOptions,
+  isListed,
   newestLast,
+  readPage,
   searched,
 } from './history.js';
-import { recipientsOf } from './local-facts.js';
+import { idsOf, recipientsOf } from './local-facts.js';
+import { readAll } from '../values.js';
 
 /**
  * Stores the ids of shown transactions, so that a person can abbreviate an id, and a
@@ -41,8 +42,14 @@ export async function rememberIds(
 ): Promise<void> {
   if (shown.length === 0) return;
   const seen = shown.map((txn) => ({ txnId: txn.txnId, about: lineText(txn, recipientOf) }));
-  await keepSeenIds(context.home, (await context.account()).scope, seen);
+  const { scope } = await context.account();
+  await seenTransactions(context.home, scope).update((before = []) => {
+    const known = new Set(before.map(({ txnId }) => txnId));
+    return [...before, ...seen.filter(({ txnId }) => !known.has(txnId))].slice(-mostKept);
+  });
 }
+
+const mostKept = 2000;
 
 /**
  * Resolves a name to a transaction id. svcpay looks an invoice or a payment hash up in the journal,
@@ -52,31 +59,26 @@ export async function rememberIds(
  * @param isExact whether the beginning of an id is refused, because the command pays without asking
  */
 export async function resolveId(name: string, context: Context, isExact = false): Promise<string> {
-  const onRead = (count: number): void => showSearching(count, context);
   const sought = soughtInvoice(name);
   if (sought !== undefined) return byInvoice(sought, context);
   const local = await resolveLocally(name, context, isExact);
   if (local !== undefined) return local;
   const { client: service } = await context.account();
-  if (await service.transaction(name).then(isThere, notThere)) return name;
+  if (await service.transaction(name).then(() => true, isElsewhere)) return name;
+  const onRead = (count: number): void => showSearching(count, context);
   const named = await listedUnder(name, { since: 0, depth: 'every page', onRead }, service);
   const [last] = named.toSorted((a, b) => b.number - a.number);
   if (last !== undefined) return last.row.txnId;
-  if (isExact || !beginsId(name)) throw notFound(name, isExact && beginsId(name));
-  const { data } = await service.transactions({ time: '1y', limit: pageSize });
-  const listed = onlyOne(
-    name,
-    data.map(({ txnId }) => txnId),
-  );
-  if (listed !== undefined) return listed;
-  throw notFound(name);
-}
-
-const notFound = (name: string, wantsWholeId = false): Failure =>
-  new Failure('not-found', `No transaction has the id or the reference "${name}".`, {
-    hint: wantsWholeId ? 'With --yes, give the whole id. To see it' : undefined,
+  if (!isExact && beginsId(name)) {
+    const { data } = await service.transactions({ time: '1y', limit: pageSize });
+    const listed = onlyOne(name, idsOf(data));
+    if (listed !== undefined) return listed;
+  }
+  throw new Failure('not-found', `No transaction has the id or the reference "${name}".`, {
+    hint: isExact && beginsId(name) ? 'With --yes, give the whole id. To see it' : undefined,
     next: { do: 'see-history' },
   });
+}
 
 /** Whether a name is long enough to stand for an id that begins with it. */
 const beginsId = (name: string): boolean => /^[0-9a-f-]{6,}$/i.test(name);
@@ -100,13 +102,11 @@ async function byInvoice(sought: SoughtTransaction, context: Context): Promise<s
   });
 }
 
-const isThere = (): boolean => true;
-
 /**
  * Returns false if the failure means that the service has no transaction with the id, and rethrows
  * any other failure. Some services refuse a malformed id instead of reporting the id as not found.
  */
-function notThere(error: unknown): boolean {
+function isElsewhere(error: unknown): boolean {
   if (error instanceof Failure && (error.kind === 'not-found' || error.kind === 'refused'))
     return false;
   throw error;
@@ -129,15 +129,15 @@ export async function resolveLocally(
   // the journal.
   const journal = await account.journal().catch(() => undefined);
   const payment = journal && (await paymentExactly(name, scope, journal));
-  if (payment?.attempts.some(({ txnId }) => txnId === name) === true) return name;
-  const txnId = payment === undefined ? null : decisive(payment).txnId;
-  if (txnId !== null) return txnId;
-  if (isWhole(name)) return name;
+  if (isWhole(name) || payment?.attempts.some(({ txnId }) => txnId === name)) return name;
+  const txnId = payment && decisive(payment).txnId;
+  if (txnId != null) return txnId;
   if (isExact || !beginsId(name)) return undefined;
   const recorded = ((await journal?.beginning(scope, name)) ?? []).flatMap(({ attempts }) =>
     attempts.flatMap((attempt) => attempt.txnId ?? []),
   );
-  return onlyOne(name, [...recorded, ...seenIds(context.home, scope)]);
+  const seen = seenTransactions(context.home, scope).load() ?? [];
+  return onlyOne(name, [...recorded, ...seen.map(({ txnId }) => txnId)]);
 }
 
 const mostNamed = 5;
@@ -232,21 +232,21 @@ export async function pick(
   const { ask } = context;
   for (let place = start; ;) {
     const { rows, more, ...found } = await readPlace(place, states, context);
-    const { page } = place;
-    await rememberIds(rows, context, await recipientsOf(rows, context));
+    const { page, search } = place;
+    const recipientOf = await recipientsOf(rows, context);
+    await rememberIds(rows, context, recipientOf);
     const to = (name: string, go: Place): Choice<Chosen> => ({ value: { go }, name });
     const choices: Choice<Chosen>[] = [
       ...(more ? [to('Older', { page: page + 1 })] : []),
-      ...(await rowChoices(rows, context)),
+      ...(await rowChoices(rows, recipientOf, context)),
       ...(page > 1 ? [to('Newer', { page: page - 1 })] : []),
-      ...(place.search === undefined ? [] : [to('All transactions', { page: 1 })]),
+      ...(search === undefined ? [] : [to('All transactions', { page: 1 })]),
     ];
     if (choices.length === 0 && states.length > 0)
       throw new Failure('not-found', 'No transaction has a state that this command accepts.', {
         next: { do: 'see-history' },
       });
-    const none =
-      place.search === undefined ? 'No transactions yet' : `Nothing for "${place.search}"`;
+    const none = search === undefined ? 'No transactions yet' : `Nothing for "${search}"`;
     const chosen = await ask.pose<Chosen>({
       isSearch: true,
       message: rows.length > 0 ? message : none,
@@ -270,52 +270,31 @@ async function readPlace(
   states: readonly string[],
   context: Context,
 ): Promise<Omit<Picked, 'txnId' | 'page'> & { readonly more: boolean }> {
-  const { client: service } = await context.account();
-  const filter = await historyFilter({ ...everything, state: [...states] }, service);
-  const isWanted = (txn: ListedTransaction): boolean =>
-    states.length > 0 || !isExpiredQuote(txn, service.serviceNow());
+  const { client } = await context.account();
+  const flags = { ...readAll(historyOptions, {}), state: [...states] };
+  const filter = await historyFilter(flags, client);
+  const isWanted = isListed(states, client);
   const limit = Math.max(5, Math.min(15, context.terminal.rows - besideRows));
   if (search !== undefined) {
-    const pages = service.eachTransactionPage(filter);
-    const rows = await collected(searched(pages, search, context), isWanted, limit);
-    return { rows: newestLast(rows), newer: 0, total: rows.length, more: false };
+    const found = await searched(filter, search, isWanted, context, limit);
+    return { rows: newestLast(found), newer: 0, total: found.length, more: false };
   }
-  const answer = await service.transactions({ ...filter, limit, page });
-  return {
-    rows: newestLast(answer.data.filter(isWanted)),
-    newer: (page - 1) * limit,
-    total: answer.pagination?.total ?? null,
-    more: hasMorePages(answer, page, limit),
-  };
+  const { transactions, total, more } = await readPage(filter, page, limit, context);
+  const rows = newestLast(transactions.filter(isWanted));
+  return { rows, newer: (page - 1) * limit, total, more };
 }
-
-const everything = {
-  time: undefined,
-  since: undefined,
-  month: undefined,
-  until: undefined,
-  state: [],
-  srcMethod: [],
-  destMethod: [],
-  excludeSrcMethod: [],
-  excludeDestMethod: [],
-};
 
 async function rowChoices(
   rows: readonly ListedTransaction[],
-  context: Context,
+  recipientOf: RecipientOf,
+  { client, terminal }: Context,
 ): Promise<Choice<Chosen>[]> {
-  const { stderrCanvas } = context.terminal;
-  const recipientOf = await recipientsOf(rows, context);
-  const { client: service } = await context.account();
-  const { columns } = transactionList(service.serviceNow(), {
-    recipientOf,
-    ids: rows.map(({ txnId }) => txnId),
-  });
+  const now = (await client()).serviceNow();
+  const { columns } = transactionList(now, { recipientOf, ids: idsOf(rows) });
   const shown = columns.filter(({ only }) => only !== 'rows');
   // Loads the code of tables only for a question.
   const { menuLines } = await import('../../terminal/rows/table.js');
-  const lines = menuLines(shown, rows, stderrCanvas);
+  const lines = menuLines(shown, rows, terminal.stderrCanvas);
   return rows.map((txn, i) => ({
     value: txn.txnId,
     name: lines[i] ?? txn.txnId,
@@ -326,4 +305,4 @@ async function rowChoices(
 }
 
 export const createdText = ({ createdAt }: ListedTransaction): string =>
-  typeof createdAt === 'number' ? dateTime(createdAt) : '–';
+  createdAt == null ? '–' : dateTime(createdAt);

@@ -39,8 +39,14 @@ import {
   recordResolution,
 } from '../../wallet/payment/record.js';
 import { ownReference } from '../../formats/text.js';
-import { type Attempt, type Payment, latest, status } from '../../store/journal/payment.js';
-import { anyText, back } from '../../terminal/ask/questions.js';
+import {
+  type Attempt,
+  type Payment,
+  type Resolution,
+  latest,
+  status,
+} from '../../store/journal/payment.js';
+import { anyText, back, type Back } from '../../terminal/ask/questions.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { resolutionText } from '../../wallet/payment/outcomes.js';
 import type { TrailStep } from '../../store/journal/steps.js';
@@ -87,13 +93,14 @@ async function confirm({ id: named, ...given }: Given, context: Context): Promis
   const { client: service } = await context.account();
   const id = await resolveId(named, context, globals.yes);
   const txn = await service.transaction(id);
+  const receipt = receiptView({ now: service.serviceNow() });
   if (isFinal(txn.txnState)) {
     const unpaid = endedFailure(txn, await paymentOf(id, context), context);
     if (unpaid !== undefined)
       throw hasLapsed(txn.txnState) && !isUnknown(unpaid) ? lapsedQuote(txn) : unpaid;
     if (txn.txnState === 'completed')
       out.say('Nothing moved: this transaction was already completed.');
-    return { txn, receipt: receiptView({ now: service.serviceNow() }) };
+    return { txn, receipt };
   }
   if (directionOf(txn) === 'receive') {
     if (agent?.admit !== undefined)
@@ -101,20 +108,17 @@ async function confirm({ id: named, ...given }: Given, context: Context): Promis
         money: 'Not sent',
         ...transactionConcerned(txn),
       });
-    const asked = isQuoted(txn.txnState) ? await confirmReceive(txn, { ...context, service }) : txn;
-    return { txn: asked, receipt: receiptView({ now: service.serviceNow() }) };
+    const isOpen = isQuoted(txn.txnState);
+    return { txn: isOpen ? await confirmReceive(txn, { ...context, service }) : txn, receipt };
   }
   if (!globals.yes) ask.demand(['--yes']);
   const from = txn.sourceReq.ccy ?? '';
-  const ruled = { from, method: txn.destReq.method, txn };
-  const flags = (await agent?.admit?.(ruled, given)) ?? given;
-  const terms = termsOf(flags, from);
-  const wait = waitOf(flags);
-  const isSwap = txn.destReq.method === 'servicepay';
-  const presentation = { ...aboutQuote(txn), ...(isSwap && swapPresentation) };
+  const { method } = txn.destReq;
+  const flags = (await agent?.admit?.({ from, method, txn }, given)) ?? given;
+  const request = { terms: termsOf(flags, from), wait: waitOf(flags) };
   const paid = await showPayment(
-    presentation,
-    (deps, consent) => confirmQuote(txn, { terms, consent, wait }, deps),
+    { ...aboutQuote(txn), ...(method === 'servicepay' && swapPresentation) },
+    (deps, consent) => confirmQuote(txn, { ...request, consent }, deps),
     context,
   );
   return { txn: paid };
@@ -128,14 +132,15 @@ const lapsedQuote = (txn: Transaction): Failure =>
   });
 
 function aboutQuote(txn: Transaction): Presentation {
-  const { paymentRequest, address, acctName, acctNum, bankAcctNum } = txn.destReq.reqDetails ?? {};
-  const { institutionName, institutionCode } = txn.destReq.reqDetails ?? {};
+  const details = txn.destReq.reqDetails ?? {};
+  const { paymentRequest, address, acctName, acctNum, bankAcctNum } = details;
   if (typeof paymentRequest === 'string') {
     const invoice = decodeInvoice(paymentRequest);
     return { about: aboutInvoice(invoice), expiresAt: invoice.expiresAt };
   }
-  const institution = [institutionName, institutionCode].filter((each) => typeof each === 'string');
-  const to = [address, acctName, acctNum, bankAcctNum].filter((value) => typeof value === 'string');
+  const texts = (of: readonly unknown[]): string[] => of.filter((each) => typeof each === 'string');
+  const institution = texts([details.institutionName, details.institutionCode]);
+  const to = texts([address, acctName, acctNum, bankAcctNum]);
   return {
     about: [
       { label: 'What', value: transactionKind(txn) },
@@ -173,15 +178,7 @@ const options = {
   note: text().optional().describe('source of the answer, e.g. a support ticket of the service'),
 };
 
-interface Resolved {
-  readonly ref: string;
-  readonly txnId: string | null;
-  readonly txnState: string | null;
-  readonly moved: boolean;
-  readonly note: string;
-  /** When svcpay recorded whether the money moved, in epoch ms. */
-  readonly at: number;
-}
+type Resolved = Resolution & Pick<Payment, 'ref'> & Pick<Attempt, 'txnId' | 'txnState'>;
 
 const resolvedView = sentenceView<Resolved>(
   ['ref', 'txnId', 'txnState', 'moved', 'note', 'at'],
@@ -213,14 +210,13 @@ export const txResolve = defineCommand({
       throw new Failure(
         'not-found',
         `This journal has no payment with the id or reference "${id}".`,
-        {
-          next: { do: 'see-open-payments' },
-        },
+        { next: { do: 'see-open-payments' } },
       );
     const before = attemptToResolve(named, id);
     const payment = await readAgain(named, before.txnId ?? '', context);
     const { number, txnId, txnState } = attemptToResolve(payment, before.txnId ?? id);
-    const answer = await answered(payment.ref, { ...before, txnId, txnState }, flags, context);
+    const asked = { ...before, txnId, txnState };
+    const answer = await answered(payment.ref, asked, flags, context);
     const resolution = { ...answer, at: context.now() };
     await recordResolution(payment, number, resolution, await journal(), context.owner);
     return { ref: payment.ref, txnId, txnState, ...resolution };
@@ -262,46 +258,44 @@ async function answered(
   const named = reference === '' ? '' : ` under the reference ${reference}`;
   out.say(`The service reports ${txnState ?? 'nothing'} for transaction ${txnId ?? ''}${named}.`);
   if (resolution !== null) out.say(sanitize(resolutionText(resolution)));
-  const outcome = isGiven ? moved : await askOutcome(ask);
-  const because = note ?? (await askNote(ask));
-  await ask.agree(
-    `Record that the money ${outcome ? 'moved' : 'did not move'}?`,
-    'Nothing was recorded',
-  );
+  const outcome = isGiven
+    ? moved
+    : unlessBack(
+        await ask.pose({
+          message: 'According to the service, did the money move?',
+          flag: '--moved or --not-moved',
+          choices: [
+            { value: true, name: 'The money moved' },
+            { value: false, name: 'The money did not move' },
+          ],
+          backName: 'Cancel',
+        }),
+      );
+  const because =
+    note ??
+    unlessBack(
+      await ask.pose({
+        message: 'Source of the answer',
+        flag: '--note TEXT',
+        example: 'e.g. ticket 4711',
+        parse: anyText,
+      }),
+    );
+  const question = `Record that the money ${outcome ? 'moved' : 'did not move'}?`;
+  await ask.agree(question, nothingRecorded);
   return { moved: outcome, note: because.trim() };
 }
 
-async function askOutcome({ pose }: Context['ask']): Promise<boolean> {
-  const answer = await pose({
-    message: 'According to the service, did the money move?',
-    flag: '--moved or --not-moved',
-    choices: [
-      { value: true, name: 'The money moved' },
-      { value: false, name: 'The money did not move' },
-    ],
-    backName: 'Cancel',
-  });
-  if (answer === back) throw new Failure('declined', '', { money: 'Nothing was recorded' });
-  return answer;
-}
+const nothingRecorded = 'Nothing was recorded';
 
-async function askNote({ pose }: Context['ask']): Promise<string> {
-  const answer = await pose({
-    message: 'Source of the answer',
-    flag: '--note TEXT',
-    example: 'e.g. ticket 4711',
-    parse: anyText,
-  });
-  if (answer === back) throw new Failure('declined', '', { money: 'Nothing was recorded' });
+function unlessBack<T>(answer: T | Back): T {
+  if (answer === back) throw new Failure('declined', '', { money: nothingRecorded });
   return answer;
 }
 
 const longest = 500;
 
-interface Noted {
-  readonly txnId: string;
-  readonly note: string;
-}
+type Noted = Readonly<Record<'txnId' | 'note', string>>;
 
 export const txNote = defineCommand({
   arguments: {
@@ -331,57 +325,56 @@ export const txNote = defineCommand({
   ),
 });
 
+interface Told extends Explained {
+  readonly story: Story;
+}
+
+const dataOf = ({ story: _story, ...explained }: Told): Explained => explained;
+
 export const txExplain = defineCommand({
   arguments: { id: transaction().describe('a reference, or the id (or its first characters)') },
   examples: [
     ['svcpay tx explain order-118', 'who asked for it, who approved it, and what the service did'],
     ['svcpay tx explain order-118 --json', 'prints the steps, each with its time and its actor'],
   ],
-  async run({ id }, context): Promise<Result> {
+  async run({ id }, context): Promise<Told> {
     const journal = await context.journal();
     const payment = await explainable(id, context);
     const trail = await withNotesOf(payment, await journal.trails([payment.id]), context);
+    const story = storyOf(payment, trail, sendWord);
     return {
       ref: payment.ref,
       txnId: latest(payment).txnId,
       status: status(payment),
-      story: storyOf(payment, trail, sendWord),
-      steps: trail.map((step, index) => ({
-        at: new Date(step.at).toISOString(),
-        step: step.step,
-        attempt: step.attempt,
-        text: sentenceOf(step, sendWord, trail[index - 1], trail[index + 1]) ?? null,
-        by: step.by,
-        detail: step.detail,
-      })),
+      end: story.end,
+      steps: trail.map((told, index) => {
+        const { at, step, attempt, by, detail } = told;
+        const text = sentenceOf(told, sendWord, trail[index - 1], trail[index + 1]) ?? null;
+        return { at: new Date(at).toISOString(), step, attempt, text, by, detail };
+      }),
+      story,
     };
   },
   view: {
     fields: namesOf(undefined, explainedView),
-    dataOf: explained,
+    dataOf,
     async print(result, _parts, context) {
       const { out } = context;
       if (out.forPeople) out.screen(drawnStory(result, context));
       else if (['tsv', 'csv'].includes(out.format) && !out.quiet)
         await out.list(result.steps, stepList);
-      else await out.record(explained(result), explainedView);
+      else await out.record(dataOf(result), explainedView);
     },
   },
 });
 
 /** Returns a function that draws the story. */
 export function drawnStory(
-  result: Result,
+  { story }: Told,
   { globals, now }: Pick<Context, 'globals' | 'now'>,
 ): (canvas: Canvas) => readonly string[] {
-  const command = commandFor(result.story.next, globals);
-  return (canvas) => storyLines(result.story, command, now(), canvas);
-}
-
-type Result = Omit<Explained, 'end'> & { readonly story: Story };
-
-function explained({ ref, txnId, status: is, story, steps }: Result): Explained {
-  return { ref, txnId, status: is, end: story.end, steps };
+  const command = commandFor(story.next, globals);
+  return (canvas) => storyLines(story, command, now(), canvas);
 }
 
 /** Adds the notes of people to the steps, by their times. */
@@ -390,20 +383,19 @@ async function withNotesOf(
   trail: readonly TrailStep[],
   context: Context,
 ): Promise<readonly TrailStep[]> {
-  const facts = await context.facts();
-  const found = await facts.of(
-    scope,
-    attempts.flatMap(({ txnId }) => txnId ?? []),
+  const ids = attempts.flatMap(({ txnId }) => txnId ?? []);
+  const facts = await (await context.facts()).of(scope, ids);
+  const steps = [...facts.values()].flatMap(({ notes }) =>
+    notes.map(({ at, by, note }) => ({
+      at,
+      by,
+      paymentId: id,
+      seq: 0,
+      attempt: null,
+      step: 'note',
+      detail: { note },
+    })),
   );
-  const notes = [...found.values()].flatMap((each) => each.notes);
-  const steps = notes.map(({ note, ...each }) => ({
-    ...each,
-    paymentId: id,
-    seq: 0,
-    attempt: null,
-    step: 'note',
-    detail: { note },
-  }));
   return [...trail, ...steps].toSorted((one, other) => one.at - other.at);
 }
 
@@ -414,17 +406,13 @@ async function explainable(name: string, context: Context): Promise<Payment> {
   if (named !== undefined && others.length === 0) return named;
   const found = await paymentNamed(name, context);
   if (found !== undefined) return found;
-  const { txnId, ...txn } = await readElsewhere(name, context);
+  // The transaction is not a payment of this journal, such as a receive.
+  const { client } = await context.account();
+  const { txnId, ...txn } = await client.transaction(await resolveId(name, context));
   throw new Failure(
     'not-found',
     'No trail of this transaction exists, because this journal did not pay it. ' +
       `The service reports ${stateWord(txn)}.`,
     { txnId, next: { do: 'show', id: txnId } },
   );
-}
-
-/** Reads a transaction that this journal did not pay, such as a receive. */
-async function readElsewhere(name: string, context: Context): Promise<Transaction> {
-  const { client } = await context.account();
-  return client.transaction(await resolveId(name, context));
 }

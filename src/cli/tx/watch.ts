@@ -9,6 +9,7 @@ import { takingTurns, waitUntilFinal } from '../../wallet/transaction/read.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { readUsual } from '../payment/payment-screen.js';
+import { idsOf } from './local-facts.js';
 import { pickId, rememberIds } from './resolve-id.js';
 import { openStates, endedFailure, readDetails, recordState } from './payments.js';
 import { duration, transaction } from '../values.js';
@@ -30,11 +31,11 @@ export const txWatch = defineCommand({
     const { live, out, terminal } = context;
     const { columns } = transactionList(context.present());
     const { client: service } = await context.account();
-    const latest = new Map<string, Transaction>();
-    const reached = new Map<string, string[]>();
+    const seen = new Map<string, Seen>();
+    const latest = (): Transaction[] => [...seen.values()].map(({ txn }) => txn);
     const observe = (txn: Transaction): void => {
-      latest.set(txn.txnId, txn);
-      reached.set(txn.txnId, [...(reached.get(txn.txnId) ?? []), txn.txnState]);
+      const reached = [...(seen.get(txn.txnId)?.reached ?? []), txn.txnState];
+      seen.set(txn.txnId, { txn, reached });
       out.change(txn, columns);
       live.update();
     };
@@ -44,25 +45,22 @@ export const txWatch = defineCommand({
         : [await pickId('Which transaction do you want to follow?', openStates, context)];
     for (const id of new Set(wanted)) {
       const { txn } = await readDetails(id, context, 'pending');
-      if (!latest.has(txn.txnId)) observe(txn);
+      if (!seen.has(txn.txnId)) observe(txn);
     }
-    await rememberIds([...latest.values()], context);
+    await rememberIds(latest(), context);
     const usual = terminal.canAnimate ? readUsual(context) : () => undefined;
     live.start(() => {
-      const all = [...latest.values()];
-      const lines = watchLines(all, reached, context);
-      const [only] = all;
-      if (only === undefined || all.length > 1 || !terminal.canAnimate) return lines.join('\n');
+      const lines = watchLines([...seen.values()], context).join('\n');
+      const [only, ...others] = latest();
+      if (only === undefined || others.length > 0 || !terminal.canAnimate) return lines;
       const time = waitingText(only, ageOf(only, service.serviceNow()), usual(only));
-      return besideSteps(lines.join('\n'), time, terminal.stderrCanvas);
+      return besideSteps(lines, time, terminal.stderrCanvas);
     });
     try {
       const options = { atMostMs: waitTimeout, onChange: observe };
-      const sleep = latest.size === 1 ? context.sleep : takingTurns(context, readsApartMs);
+      const sleep = seen.size === 1 ? context.sleep : takingTurns(context, readsApartMs);
       const ended = await Promise.all(
-        [...latest.values()].map((txn) =>
-          waitUntilFinal(txn, options, { ...context, service, sleep }),
-        ),
+        latest().map((txn) => waitUntilFinal(txn, options, { ...context, service, sleep })),
       );
       live.stop();
       const failures: Failure[] = [];
@@ -78,7 +76,7 @@ export const txWatch = defineCommand({
       live.stop();
     }
   },
-  view: { fields: paymentFields, dataOf, print: printEnded },
+  view: { fields: paymentFields, dataOf: (watched) => onlyOf(watched) ?? watched.ended, print },
   failure: ({ failure }) => failure,
 });
 
@@ -95,26 +93,24 @@ const rowsBelow = 2;
  * Draws a line for each transaction or, if the window has too few rows, only for each open
  * transaction.
  */
-function watchLines(
-  all: readonly Transaction[],
-  reached: ReadonlyMap<string, readonly string[]>,
-  { terminal }: Context,
-): string[] {
-  const { stderrCanvas } = terminal;
-  const available = Math.max(stderrCanvas.rows - rowsBelow, 2);
-  const open = all.filter(({ txnState }) => !isFinal(txnState));
+function watchLines(all: readonly Seen[], { terminal }: Context): string[] {
+  const { columns, rows, style } = terminal.stderrCanvas;
+  const available = Math.max(rows - rowsBelow, 2);
+  const open = all.filter(({ txn }) => !isFinal(txn.txnState));
   const shown = all.length > available ? open.slice(0, available - 1) : all;
-  const length = idLength(all.map(({ txnId }) => txnId));
-  const canvas = {
-    style: stderrCanvas.style,
-    columns: stderrCanvas.columns - Math.min(length, 36) - 2,
-  };
+  const length = idLength(all.map(({ txn }) => txn.txnId));
+  const canvas = { style, columns: columns - Math.min(length, 36) - 2 };
   const lines = shown.map(
-    (txn) =>
-      `${stderrCanvas.style.dim(txn.txnId.slice(0, length))}  ` +
-      `${stepsLine(txn, canvas, reached.get(txn.txnId))}`,
+    ({ txn, reached }) =>
+      `${style.dim(txn.txnId.slice(0, length))}  ${stepsLine(txn, canvas, reached)}`,
   );
   return shown.length === all.length ? lines : [...lines, `and ${all.length - shown.length} more`];
+}
+
+/** The latest read of a transaction, and the states that it reached meanwhile. */
+interface Seen {
+  readonly txn: Transaction;
+  readonly reached: readonly string[];
 }
 
 interface Watched {
@@ -124,22 +120,17 @@ interface Watched {
   readonly failure: Failure | undefined;
 }
 
-/** Returns a single transaction as an object, and several transactions as a list. */
-function dataOf({ ended }: Watched): object {
-  return ended.length === 1 ? (ended[0] ?? ended) : ended;
-}
+/** The only watched transaction, which programs get as an object instead of a list. */
+const onlyOf = ({ ended }: Watched): Transaction | undefined =>
+  ended.length === 1 ? ended[0] : undefined;
 
-async function printEnded(
-  { ended, now }: Watched,
-  _parts: object,
-  { out }: Context,
-): Promise<void> {
+async function print(watched: Watched, _parts: object, { out }: Context): Promise<void> {
+  const { ended, now } = watched;
   // In JSONL format, svcpay has already printed every state change, so it prints no final list.
   if (out.format === 'jsonl') return;
-  const ids = ended.map(({ txnId }) => txnId);
-  const view = transactionList(now, out.forPeople ? { ids, showsDone: true } : {});
-  const [only, ...others] = ended;
-  if (only !== undefined && others.length === 0 && out.format === 'json')
-    await out.record(only, { ...view, screen: () => [] });
-  else await out.list(ended, view);
+  const options = out.forPeople ? { ids: idsOf(ended), showsDone: true } : {};
+  const view = transactionList(now, options);
+  const only = out.format === 'json' ? onlyOf(watched) : undefined;
+  if (only === undefined) await out.list(ended, view);
+  else await out.record(only, { ...view, screen: () => [] });
 }

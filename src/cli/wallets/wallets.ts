@@ -1,7 +1,7 @@
 // Lists the account's wallets: available, reserved and total per currency. Specification: endpoint
 // 2.
 import { Failure } from '../../formats/failure.js';
-import { keepSeenWallets } from '../../store/files/document.js';
+import { seenWallets } from '../../store/files/document.js';
 import {
   availableText,
   noWalletText,
@@ -23,10 +23,7 @@ export const wallets = defineCommand({
   ],
   async run({ ccy }, { client, home }: Deps<'client' | 'home'>) {
     const all = await (await client()).wallets();
-    await keepSeenWallets(
-      home,
-      all.map((wallet) => wallet.ccy),
-    );
+    await seenWallets(home, 'wallets').update(() => all.map((wallet) => wallet.ccy));
     const chosen = ccy === undefined ? all : all.filter((wallet) => wallet.ccy === ccy);
     if (ccy !== undefined && chosen.length === 0) {
       throw new Failure('not-found', `This ${noWalletText(ccy, all)}`, {

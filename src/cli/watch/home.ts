@@ -1,6 +1,6 @@
 // Shows the home screen if a person runs `svcpay` without a command at a terminal: balances,
 // unfinished payments and a menu, and behind the menu the history with receipts.
-import type { ListedTransaction, Transaction } from '../../api/types.js';
+import type { ListedTransaction } from '../../api/types.js';
 import { exitCodes, Failure } from '../../formats/failure.js';
 import {
   anyText,
@@ -31,6 +31,7 @@ import {
   isNotReached,
   offlineList,
   lastCheckedText,
+  paymentOf,
 } from '../tx/payments.js';
 import { recipientsOf } from '../tx/local-facts.js';
 import { type Picked, createdText, pick, type Place } from '../tx/resolve-id.js';
@@ -49,38 +50,48 @@ import type { Key } from 'node:readline';
 
 export const home = defineCommand({
   examples: [['svcpay', 'shows balances, pending payments and a menu']],
-  async run(_values, context) {
-    if (isFresh(context)) return welcome(context);
-    const { terminal, out, ask, signal } = context;
-    for (;;) {
-      const { overview, more, isPending } = await readOverview(context).catch((error: unknown) =>
-        lookHere(error, context),
-      );
-      await out.record(overview, homeView(overview, more));
-      if (!terminal.canPrompt || !out.forPeople) {
-        if (more.notReached !== undefined) throw more.notReached;
-        return;
-      }
-      const words = await askWhatNext({
-        pose: ask.pose,
-        isPending,
-        isReached: more.notReached === undefined,
-        hasStory: overview.recent.length + overview.pending.length > 0,
-        above: (canvas) => homeLines(overview, more, canvas),
-      });
-      if (words === back) return;
-      if (words === again) continue;
-      const code =
-        words === history
-          ? await showHistory(context)
-          : words === story
-            ? await showHistory(context, storyOf(overview))
-            : await follow(words, context);
-      // Ctrl-C in a command that the home screen runs ends the home screen too.
-      if (code === exitCodes.interrupted || signal.aborted) throw new Ended(code);
-    }
+  run: async (_inputs, context): Promise<Overview | undefined> =>
+    isFresh(context) ? undefined : lookAround(context),
+  view: {
+    fields: [],
+    dataOf: (found) => found?.home,
+    print: (found, _parts, context) =>
+      found === undefined ? welcome(context) : showHome(found, context),
   },
 });
+
+/** Shows the home screen and a menu, until the person leaves. */
+async function showHome(first: Overview, context: Context): Promise<void> {
+  const { terminal, out, ask, signal } = context;
+  for (let found = first; ; found = await lookAround(context)) {
+    const { home, more } = found;
+    const { open, notReached } = more;
+    await out.record(home, homeView(home, more));
+    if (!terminal.canPrompt || !out.forPeople) {
+      if (notReached !== undefined) throw notReached;
+      return;
+    }
+    const words = await askWhatNext({
+      pose: ask.pose,
+      isPending: open.length > 0 || home.pending.some(isOutgoing),
+      isReached: notReached === undefined,
+      hasStory: home.recent.length + home.pending.length > 0,
+      above: (canvas) => homeLines(home, more, canvas),
+    });
+    if (words === back) return;
+    if (words === again) continue;
+    const code =
+      words === history
+        ? await showHistory(context)
+        : words === story
+          ? await showHistory(context, { picked: latestOf(home), part: 'story' })
+          : await follow(words, context);
+    // Ctrl-C in a command that the home screen runs ends the home screen too.
+    if (code === exitCodes.interrupted || signal.aborted) throw new Ended(code);
+  }
+}
+
+const isOutgoing = ({ sourceReq }: ListedTransaction): boolean => sourceReq.method === 'servicepay';
 
 const isFresh = ({ settings }: Context): boolean =>
   !settings.embedded && (settings.baseUrl === undefined || settings.apiKey === undefined);
@@ -128,28 +139,25 @@ async function follow(words: Words, { argv, runLine, out }: Context): Promise<nu
 }
 
 /** The data that the home screen and `watch` show. */
-export interface OverviewData {
-  readonly overview: Home;
+export interface Overview {
+  readonly home: Home;
   readonly more: HomeMore;
-  readonly isPending: boolean;
 }
 
-export async function readOverview(context: Context): Promise<OverviewData> {
+export async function readOverview(context: Context): Promise<Overview> {
   const client = await context.client();
+  const { forPeople } = context.out;
   const [place, wallets, worth, movements, proposals] = await Promise.all([
     whereaboutsOf(context),
     client.wallets(),
-    context.out.forPeople ? readWorth(context) : () => undefined,
+    forPeople ? readWorth(context) : () => undefined,
     readMovements(context),
-    context.out.forPeople ? openProposals(context) : 0,
+    forPeople ? openProposals(context) : 0,
   ]);
-  const { open, known, notAsked, morePending, ...listed } = movements;
-  const overview: Home = { ...place, wallets, ...listed, asOf: client.serviceNow() };
-  const leaves = listed.pending.some(({ sourceReq }) => sourceReq.method === 'servicepay');
+  const { pending, unfinished, recent, ...more } = movements;
   return {
-    overview,
-    more: { open, notAsked, morePending, notReached: undefined, worth, known, proposals },
-    isPending: open.length > 0 || leaves,
+    home: { ...place, wallets, pending, unfinished, recent, asOf: client.serviceNow() },
+    more: { ...more, notReached: undefined, worth, proposals },
   };
 }
 
@@ -162,26 +170,29 @@ async function openProposals(context: Context): Promise<number> {
   return found.filter(({ view }) => view.state === 'open').length;
 }
 
-/** Returns this home's data if svcpay cannot reach the service, and rethrows any other error. */
-async function lookHere(reason: unknown, context: Context): Promise<OverviewData> {
-  if (!isNotReached(reason) || !context.out.forPeople) throw reason;
-  const payments = await offlineList(mostKnown, context);
-  const open = payments.filter(isUnfinished);
-  const done = payments.filter((payment) => status(payment) === 'paid');
-  const recent = done.slice(0, mostRecent).map(asTransaction);
-  const place = await whereaboutsOf(context);
-  return {
-    overview: { ...place, wallets: [], pending: [], unfinished: [], recent, asOf: context.now() },
-    more: {
-      open: open.map((payment) => pendingPayment({ payment, txn: undefined }, payment.updatedAt)),
-      morePending: 0,
-      notAsked: open.length === 0 ? undefined : lastCheckedText(open),
-      notReached: reason,
-      worth: () => undefined,
-      known: await recipientsOf(recent, context),
-    },
-    isPending: open.length > 0,
-  };
+/** Returns only this home's data if svcpay cannot reach the service. */
+async function lookAround(context: Context): Promise<Overview> {
+  try {
+    return await readOverview(context);
+  } catch (error) {
+    if (!isNotReached(error) || !context.out.forPeople) throw error;
+    const payments = await offlineList(mostKnown, context);
+    const open = payments.filter(isUnfinished);
+    const done = payments.filter((payment) => status(payment) === 'paid');
+    const recent = done.slice(0, mostRecent).map(asTransaction);
+    const place = await whereaboutsOf(context);
+    return {
+      home: { ...place, wallets: [], pending: [], unfinished: [], recent, asOf: context.now() },
+      more: {
+        open: open.map((payment) => pendingPayment({ payment, txn: undefined }, payment.updatedAt)),
+        morePending: 0,
+        notAsked: open.length === 0 ? undefined : lastCheckedText(open),
+        notReached: error,
+        worth: () => undefined,
+        known: await recipientsOf(recent, context),
+      },
+    };
+  }
 }
 
 /**
@@ -205,21 +216,21 @@ const nothing: Movements = {
 
 /** Reads the service's pending and recent transactions, and the open payments of the journal. */
 async function readMovements(context: Context): Promise<Movements> {
-  const service = await ownService(context);
-  if (service === undefined) return nothing;
+  // The service lists transactions only for the account of the API key, not for `--account`.
+  if (context.settings.accountId !== undefined) return nothing;
+  const { client } = await context.account();
   const [underWay, done, refreshed] = await Promise.all([
-    service.transactions({ time: '30d', txnStatuses: openStates }),
-    service.transactions({ time: '30d', txnStatuses: ['completed'], limit: mostRecent }),
+    client.transactions({ time: '30d', txnStatuses: openStates }),
+    client.transactions({ time: '30d', txnStatuses: ['completed'], limit: mostRecent }),
     refreshOpen(context),
   ]);
+  const { open, asOf } = refreshed;
   // Prefers the transactions that svcpay read by id, because the service's list contains fewer
   // fields.
-  const byId = new Map(
-    refreshed.open.flatMap((each) => (each.txn === undefined ? [] : [[each.txn.txnId, each.txn]])),
-  );
-  const pending = underWay.data.map((txn) => byId.get(txn.txnId) ?? txn);
-  const listed = new Set(pending.map(({ txnId }) => txnId));
-  const others = refreshed.open.filter(({ payment }) => !listed.has(decisive(payment).txnId ?? ''));
+  const read = new Map(open.map(({ txn }) => [txn?.txnId, txn]));
+  const pending = underWay.data.map((txn) => read.get(txn.txnId) ?? txn);
+  const listed = new Set<string | null>(pending.map(({ txnId }) => txnId));
+  const others = open.filter(({ payment }) => !listed.has(decisive(payment).txnId));
   return {
     pending,
     morePending: Math.max((underWay.pagination?.total ?? 0) - underWay.data.length, 0),
@@ -227,42 +238,28 @@ async function readMovements(context: Context): Promise<Movements> {
     unfinished: others
       .filter(({ payment }) => !mayHaveMoved(decisive(payment)))
       .map(({ payment }) => payment.ref),
-    open: others.map((each) => pendingPayment(each, refreshed.asOf)),
+    open: others.map((each) => pendingPayment(each, asOf)),
     known: await recipientsOf([...pending, ...done.data], context),
     notAsked: refreshed.isStale ? asOfText(refreshed) : undefined,
   };
-}
-
-/**
- * Returns the client that reads transactions, or undefined with `--account`, because the service
- * lists transactions only for the account of the API key.
- */
-async function ownService(context: Context) {
-  return context.account().then(
-    ({ client }) => client,
-    (error: unknown) => {
-      if (error instanceof Failure && error.kind === 'usage') return undefined;
-      throw error;
-    },
-  );
 }
 
 /** The words that follow `svcpay` in a command line. */
 type Words = readonly string[];
 
 const history: Words = ['tx', 'list'];
+const resume: Words = ['tx', 'resume'];
 
-/** The choice "Try again", which reloads the home screen. */
+/** The choice that reloads the home screen. */
 const again: Words = [];
 
 /** The choice that shows the story of the latest payment. */
 const story: Words = ['tx', 'explain'];
 
 /** The transactions of the home screen, newest last, with the latest payment chosen. */
-function storyOf({ recent, pending }: Home): Picked {
+function latestOf({ recent, pending }: Home): Picked {
   const rows = [...recent.toReversed(), ...pending];
-  const isOut = ({ sourceReq }: ListedTransaction): boolean => sourceReq.method === 'servicepay';
-  const { txnId = '' } = rows.findLast(isOut) ?? rows.at(-1) ?? {};
+  const { txnId = '' } = rows.findLast(isOutgoing) ?? rows.at(-1) ?? {};
   return { txnId, rows, newer: 0, total: null, page: 1 };
 }
 
@@ -279,57 +276,54 @@ interface MenuDeps {
   readonly isPending: boolean;
 }
 
-const entries: readonly {
-  readonly name: string;
-  readonly words: Words;
-  readonly onlyPending?: boolean;
-}[] = [
-  { name: 'Receive', words: ['receive'] },
-  { name: 'Send', words: ['send'] },
-  { name: 'Swap', words: ['swap'] },
-  { name: 'Pay out to a bank or phone', words: ['payout'] },
-  { name: 'History', words: history },
-  { name: 'Resume unfinished payments', words: ['tx', 'resume'], onlyPending: true },
+const choices: readonly { readonly value: Words; readonly name: string }[] = [
+  { value: again, name: 'Try again' },
+  { value: ['receive'], name: 'Receive' },
+  { value: ['send'], name: 'Send' },
+  { value: ['swap'], name: 'Swap' },
+  { value: ['payout'], name: 'Pay out to a bank or phone' },
+  { value: history, name: 'History' },
+  { value: resume, name: 'Resume unfinished payments' },
 ];
 
 /**
  * Asks for the next command. Resolves with the words of the chosen command line, or with `back`.
  */
-export function askWhatNext({
+export const askWhatNext = ({
   pose,
   isPending,
   isReached,
   hasStory,
   above,
-}: MenuDeps): Promise<Words | Back> {
-  const offered = entries.filter(({ onlyPending }) => onlyPending !== true || isPending);
-  const choices = [...(isReached ? [] : [{ name: 'Try again', words: again }]), ...offered].map(
-    ({ name, words }) => ({ value: words, name }),
-  );
-  return pose({
+}: MenuDeps): Promise<Words | Back> =>
+  pose({
     message: 'What next?',
     flag: 'COMMAND',
-    choices,
+    choices: choices.filter(({ value }) =>
+      value === again ? !isReached : value !== resume || isPending,
+    ),
     backName: 'Leave',
     shortcut: hasStory ? { key: 'e', name: "Last payment's story", value: story } : undefined,
     above,
   });
-}
 
 /**
  * Shows the list, and the receipts that the person opens. Resolves with the exit code of the last
  * payment when the person leaves the list.
- * @param first the transaction whose story the screen shows instead of the list
+ * @param first the transaction that the screen shows instead of the list
  */
-async function showHistory(context: Context, first?: Picked): Promise<number> {
+export async function showHistory(
+  context: Context,
+  first?: { readonly picked: Picked; readonly part: Part },
+): Promise<number> {
   const { signal, terminal } = context;
   const show = terminal.isDumb || !terminal.stdoutIsTty ? printReceipt : showReceipts;
   let code = 0;
   let opened = first;
   for (let place: Place = { page: 1 }; ;) {
-    const picked = opened ?? (await pick('History', [], place, context));
+    const picked = opened?.picked ?? (await pick('History', [], place, context));
     if (picked === back || signal.aborted) return code;
-    const left = await show(picked, opened === undefined ? 'receipt' : 'story', context);
+    const left = await show(picked, opened?.part ?? 'receipt', context);
     place = left.searches === true ? await askSearch(left, context) : left;
     if (left.again !== undefined) code = await repeat(left.again, context);
     if (signal.aborted || (opened !== undefined && left.searches !== true)) return code;
@@ -360,10 +354,8 @@ type Part = 'receipt' | 'details' | 'story';
 async function open(txnId: string, part: Part, context: Context): Promise<Opened> {
   if (part === 'story') {
     const { drawnStory, txExplain } = await import('../tx/tx.js');
-    return {
-      lines: drawnStory(await txExplain.run({ id: txnId }, context), context),
-      again: undefined,
-    };
+    const told = await txExplain.run({ id: txnId }, context);
+    return { lines: drawnStory(told, context), again: undefined };
   }
   const { txGet } = await import('../tx/get.js');
   const found = await txGet.run(
@@ -371,7 +363,8 @@ async function open(txnId: string, part: Part, context: Context): Promise<Opened
     context,
   );
   if (typeof found === 'string') throw new Error('A receipt without a format is not a text.');
-  return { lines: found.screen, again: await askedFor(found.txn, context) };
+  const payment = await paymentOf(txnId, context);
+  return { lines: found.screen, again: payment && repeatable(payment) };
 }
 
 /** The receipt on the screen: its row, and what svcpay has read of it. */
@@ -465,8 +458,7 @@ function linesOf(shown: Shown, { rows, newer, total }: Picked, canvas: Canvas): 
   const roomAbove = (below: readonly string[]): number =>
     Math.max(canvas.rows - below.length - 2, 1);
   const whole = belowOf(shown, false, canvas);
-  const isWhole = lines.length <= roomAbove(whole);
-  const below = isWhole ? whole : belowOf(shown, true, canvas);
+  const below = lines.length <= roomAbove(whole) ? whole : belowOf(shown, true, canvas);
   const room = roomAbove(below);
   const start = (turns % Math.max(Math.ceil(lines.length / room), 1)) * room;
   return [
@@ -530,18 +522,4 @@ async function repeat(instruction: Instruction, context: Context): Promise<numbe
     ]);
     return error.exitCode;
   }
-}
-
-/**
- * Returns the instruction of a payment of this home, or undefined if this home does not know the
- * payment or cannot repeat the payment.
- */
-async function askedFor(
-  { txnId }: Pick<Transaction, 'txnId'>,
-  context: Context,
-): Promise<Instruction | undefined> {
-  if (context.settings.accountId !== undefined) return undefined;
-  const { scope, journal } = await context.account();
-  const payment = await (await journal()).find(scope, txnId);
-  return payment && repeatable(payment);
 }

@@ -1,15 +1,14 @@
 // Shows a live screen with balances, open payments and recent events.
 import { existsSync } from 'node:fs';
 import type { Key } from 'node:readline';
-import Big from 'big.js';
-import type { ListedTransaction, Transaction, Wallet } from '../../api/types.js';
-import { formatAmount, fromWire, money } from '../../formats/amount.js';
+import type Big from 'big.js';
+import type { Wallet } from '../../api/types.js';
+import { formatAmount, fromWire, type Money } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { messageOf } from '../../formats/text.js';
 import { policies, poll, type PollNext, type PollTurn } from '../../formats/poll.js';
 import { eventsFile } from '../../store/files/home.js';
-import { receipt } from '../../terminal/cards/receipt.js';
 import {
   openable,
   watchLines,
@@ -17,17 +16,17 @@ import {
   type WatchModel,
 } from '../../terminal/cards/watch-view.js';
 import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
-import { widthOf, wrap } from '../../terminal/layout.js';
+import { wrap } from '../../terminal/layout.js';
 import { clockTime } from '../../terminal/time.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { stateTimes } from '../tx/payments.js';
-import { readOverview, type OverviewData } from './home.js';
+import type { Picked } from '../tx/resolve-id.js';
+import { readOverview, showHistory, type Overview } from './home.js';
 
 export const watch = defineCommand({
   examples: [['svcpay watch', 'Enter opens a receipt, q leaves']],
-  async run(_values, context) {
+  async run(_inputs, context): Promise<string> {
     const { terminal, out } = context;
     if (!terminal.canPrompt || !out.forPeople || !terminal.stdoutIsTty || terminal.isDumb) {
       throw new Failure('usage', 'svcpay watch draws a screen, so it must run in a terminal.', {
@@ -35,9 +34,13 @@ export const watch = defineCommand({
         next: { do: 'watch', id: 'ID' },
       });
     }
-    const first = await readOverview(context);
-    const summary = await showScreen(first, context);
-    out.screen(({ columns }) => wrap(summary, columns - 2).map((line) => `  ${line}`));
+    return showScreen(await readOverview(context), context);
+  },
+  view: {
+    fields: [],
+    dataOf: (summary) => summary,
+    print: async (summary, _parts, { out }) =>
+      out.screen(({ columns }) => wrap(summary, columns - 2).map((line) => `  ${line}`)),
   },
 });
 
@@ -46,30 +49,19 @@ const mostPages = 10;
 const days = 30;
 const dayMs = 86_400_000;
 
-/** The data of the live screen, and the receipt that covers the live screen. */
-interface View {
-  readonly model: WatchModel;
-  readonly opened: 'reading' | Opened | undefined;
-}
-
-interface Opened {
-  readonly txn: Transaction;
-  readonly times: ReadonlyMap<string, number> | undefined;
-}
-
-/** The action of a pressed key, or undefined for a key that only changes the view. */
+/** The action of a pressed key, or undefined for a key that only changes the model. */
 type KeyAction = 'leave' | 'open' | undefined;
 
-export function pressed({ name, ctrl, sequence }: Key, view: View): readonly [View, KeyAction] {
-  const { model, opened } = view;
-  if (ctrl === true && name === 'c') return [view, 'leave'];
-  if (opened !== undefined) return [{ model, opened: undefined }, undefined];
-  if (sequence === 'q' || name === 'escape') return [view, 'leave'];
-  if (name === 'return') return [view, 'open'];
+export function pressed(
+  { name, ctrl, sequence }: Key,
+  model: WatchModel,
+): readonly [WatchModel, KeyAction] {
+  if (sequence === 'q' || name === 'escape' || (ctrl === true && name === 'c'))
+    return [model, 'leave'];
+  if (name === 'return') return [model, 'open'];
   const down = name === 'down' || sequence === 'j';
   const up = name === 'up' || sequence === 'k';
-  const chosen = model.chosen + (down ? 1 : up ? -1 : 0);
-  return [{ model: choosing(chosen, model), opened }, undefined];
+  return [choosing(model.chosen + (down ? 1 : up ? -1 : 0), model), undefined];
 }
 
 const choosing = (chosen: number, model: WatchModel): WatchModel => ({
@@ -81,58 +73,68 @@ const choosing = (chosen: number, model: WatchModel): WatchModel => ({
  * Shows the live screen until the person leaves, and then does not wait for a running request.
  * Resolves with the summary that `watch` prints at the end.
  */
-async function showScreen({ overview, more }: OverviewData, context: Context): Promise<string> {
+async function showScreen({ home, more }: Overview, context: Context): Promise<string> {
   const { terminal, live, every, now, signal } = context;
   const { client } = await context.account();
   const startedAt = now();
   const ended = new AbortController();
   const leave = (): void => ended.abort();
-  const start = { home: overview, more, past: new Map(), events: [], chosen: 0 };
-  let view: View = {
-    model: { ...start, problem: undefined, now: client.serviceNow() },
-    opened: undefined,
+  let model: WatchModel = {
+    home,
+    more,
+    past: new Map(),
+    events: [],
+    chosen: 0,
+    problem: undefined,
+    now: client.serviceNow(),
   };
-  const lines = (): string[] => linesOf(client.serviceNow(), view, context);
   // Hides the notice of a slow request, because the live screen shows the age of the data.
   const resume = live.aside();
-  const { open: show, draw, close } = openFullScreen(terminal, lines);
+  const screen = openFullScreen(terminal, () =>
+    watchLines({ ...model, now: client.serviceNow() }, terminal, terminal.unicode),
+  );
   const change = (changes: Partial<WatchModel>): void => {
-    const model = choosing(view.model.chosen, { ...view.model, ...changes });
-    view = { ...view, model };
-    draw();
-  };
-  const open = async (): Promise<void> => {
-    const txnId = openable(view.model)[view.model.chosen];
-    if (txnId == null) return;
-    view = { ...view, opened: 'reading' };
-    const opened = await readOpened(txnId, context).catch(messageOf);
-    if (view.opened !== 'reading') return;
-    view = { ...view, opened: typeof opened === 'string' ? undefined : opened };
-    change(typeof opened === 'string' ? { problem: opened } : {});
+    model = choosing(model.chosen, { ...model, ...changes });
+    screen.draw();
   };
   const refresh = async (): Promise<void> => {
     const seen = await readOverview(context).catch(problemOf);
-    if (typeof seen === 'string') change({ problem: seen });
-    else change({ home: seen.overview, more: seen.more, problem: undefined });
+    change(typeof seen === 'string' ? { problem: seen } : { ...seen, problem: undefined });
   };
   const onKey = (key: Key): void => {
-    const [next, action] = pressed(key, view);
-    view = next;
+    const [next, action] = pressed(key, model);
+    change(next);
     if (action === 'leave') leave();
     if (action === 'open') void open();
-    draw();
   };
-  const hide = (): (() => void) => {
-    close();
-    return show;
+  const take = (): (() => void) =>
+    takeKeys(terminal, {
+      onKey,
+      hide: () => {
+        screen.close();
+        return screen.open;
+      },
+    });
+  let release = take();
+  const open = async (): Promise<void> => {
+    const txnId = openable(model)[model.chosen];
+    if (txnId == null) return;
+    release();
+    screen.close();
+    const picked = { ...rowsOf(model), txnId };
+    await showHistory(context, { picked, part: 'receipt' }).catch((error: unknown) =>
+      change({ problem: messageOf(error) }),
+    );
+    if (ended.signal.aborted) return;
+    release = take();
+    screen.open();
   };
-  const release = takeKeys(terminal, { onKey, hide });
-  const stopTicking = every(tickMs, draw);
+  const stopTicking = every(tickMs, screen.draw);
   signal.addEventListener('abort', leave);
   const merge = (events: readonly SeenEvent[]): void =>
-    change({ events: [...events, ...view.model.events].slice(0, mostEvents) });
+    change({ events: [...events, ...model.events].slice(0, mostEvents) });
   try {
-    void readPast(overview.wallets, context).then(
+    void readPast(home.wallets, context).then(
       (past) => change({ past }),
       () => undefined,
     );
@@ -145,10 +147,17 @@ async function showScreen({ overview, more }: OverviewData, context: Context): P
     signal.removeEventListener('abort', leave);
     stopTicking();
     release();
-    close();
+    screen.close();
     resume();
   }
-  return summaryOf(overview.wallets, view.model, now() - startedAt);
+  return summaryOf(home.wallets, model, now() - startedAt);
+}
+
+/** The transactions of the live screen, newest last, among which the keys of a receipt move. */
+function rowsOf({ home, more }: WatchModel): Omit<Picked, 'txnId'> {
+  const open = more.open.flatMap(({ transaction }) => transaction ?? []);
+  const rows = [...home.recent.toReversed(), ...home.pending, ...open];
+  return { rows, newer: 0, total: null, page: 1 };
 }
 
 const tickMs = 1_000;
@@ -176,12 +185,6 @@ function problemOf(error: unknown): string {
   throw error;
 }
 
-const readOpened = async (txnId: string, context: Context): Promise<Opened> => {
-  const { client } = await context.account();
-  const [txn, times] = await Promise.all([client.transaction(txnId), stateTimes(txnId, context)]);
-  return { txn, times };
-};
-
 /** Refreshes the live screen when the inbox receives new events. */
 async function followInbox(
   merge: (events: readonly SeenEvent[]) => void,
@@ -206,70 +209,34 @@ async function followInbox(
   await poll(policies.watchInbox, afterFirstTurn(read), { ...context, signal });
 }
 
-function linesOf(now: number, { model, opened }: View, { terminal }: Context): string[] {
-  if (opened === undefined) return watchLines({ ...model, now }, terminal, terminal.unicode);
-  const { rows, columns, style } = terminal;
-  const drawn =
-    opened === 'reading'
-      ? ['  Reading …']
-      : [
-          '',
-          ...receipt(
-            opened.txn,
-            { now, times: opened.times, total: movedAmounts(opened.txn)?.left },
-            terminal,
-          ),
-        ];
-  // svcpay does not truncate an invoice, so that people can copy the invoice.
-  const lines = drawn.flatMap((line) =>
-    widthOf(line) < columns ? [line] : wrap(line.trim(), columns - 3).map((part) => `  ${part}`),
-  );
-  const free = Math.max(rows - lines.length - 1, 0);
-  return [
-    ...lines.slice(0, rows - 1),
-    ...Array<string>(free).fill(''),
-    style.dim('  any key back'),
-  ];
-}
-
 /** Computes the balances of the last 30 days backwards from the current balances. */
 async function readPast(
   wallets: readonly Wallet[],
   context: Context,
 ): Promise<ReadonlyMap<string, readonly Big[]>> {
   const { client } = await context.account();
-  const moved: ListedTransaction[] = [];
-  let pages = 0;
-  for await (const page of client.eachTransactionPage({
-    time: '30d',
-    txnStatuses: ['completed'],
-  })) {
-    moved.push(...page);
-    if ((pages += 1) === mostPages) break;
-  }
-  const today = client.serviceNow();
   const past = new Map(
-    wallets.map(({ ccy, amount }) => [
-      ccy,
-      Array<Big>(days).fill(amount == null ? new Big(0) : fromWire(amount)),
-    ]),
+    wallets.map(({ ccy, amount }) => [ccy, Array<Big>(days).fill(fromWire(amount ?? 0))]),
   );
-  const takeBack = (ccy: string, value: Big, at: number): void => {
-    const balances = past.get(ccy);
+  const today = client.serviceNow();
+  const takeBack = ({ ccy, value }: Money, at: number): void => {
     const day = days - 1 - Math.floor((today - at) / dayMs);
-    if (balances !== undefined)
-      past.set(
-        ccy,
-        balances.map((balance, i) => (i < day ? balance.plus(value) : balance)),
-      );
+    const balances = past.get(ccy)?.map((each, i) => (i < day ? each.plus(value) : each));
+    if (balances !== undefined) past.set(ccy, balances);
   };
-  for (const txn of moved) {
-    const amounts = movedAmounts(txn);
-    if (amounts === undefined || typeof txn.createdAt !== 'number') continue;
-    if (txn.sourceReq.method === 'servicepay')
-      takeBack(amounts.left.ccy, amounts.left.value, txn.createdAt);
-    if (txn.destReq.method === 'servicepay')
-      takeBack(amounts.arrived.ccy, amounts.arrived.value.neg(), txn.createdAt);
+  const filter = { time: '30d', txnStatuses: ['completed'] } as const;
+  let pages = 0;
+  for await (const page of client.eachTransactionPage(filter)) {
+    for (const txn of page) {
+      const { createdAt, sourceReq, destReq } = txn;
+      const moved = movedAmounts(txn);
+      if (moved === undefined || createdAt == null) continue;
+      const { left, arrived } = moved;
+      if (sourceReq.method === 'servicepay') takeBack(left, createdAt);
+      if (destReq.method === 'servicepay')
+        takeBack({ ...arrived, value: arrived.value.neg() }, createdAt);
+    }
+    if ((pages += 1) === mostPages) break;
   }
   return past;
 }
@@ -283,11 +250,11 @@ function summaryOf(before: readonly Wallet[], { home }: WatchModel, ms: number):
     const earlier = before.find((wallet) => wallet.ccy === ccy)?.amount;
     if (amount == null || earlier == null) return [];
     const change = fromWire(amount).minus(fromWire(earlier));
-    if (change.eq(0)) return [];
-    return [
-      `${formatAmount(money(ccy, fromWire(amount)))} ` +
-        `(${change.lt(0) ? '−' : '+'}${formatAmount(money(ccy, change.abs()))})`,
-    ];
+    const sign = change.lt(0) ? '−' : '+';
+    const [is, by] = [fromWire(amount), change.abs()].map((each) =>
+      formatAmount({ ccy, value: each }),
+    );
+    return change.eq(0) ? [] : [`${is} (${sign}${by})`];
   });
   const text = changes.length === 0 ? 'no balance changed' : changes.join(', ');
   return `Watched for ${formatDuration(ms)}, last updated at ${clockTime(home.asOf)}: ${text}.`;

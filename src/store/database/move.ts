@@ -17,9 +17,6 @@ export interface MovedRows {
   readonly events: number;
 }
 
-const heldSchema = v.array(v.object({ owner: v.string() }));
-const idSchema = v.tuple([v.object({ id: v.number() })]);
-
 export interface HomeFiles {
   readonly journal: SqliteFile;
   readonly inbox: SqliteFile;
@@ -67,17 +64,12 @@ async function withFile<T>(
 }
 
 function checkNotHeld(db: Database.Database, isAlive: (owner: string) => boolean): void {
-  const held = v.parse(
-    heldSchema,
-    db.prepare('SELECT owner FROM payments WHERE owner IS NOT NULL').all(),
-  );
-  if (!held.some(({ owner }) => isAlive(owner))) return;
+  const held = rowsIn(db, 'SELECT owner FROM payments WHERE owner IS NOT NULL');
+  if (!held.some(({ owner }) => isAlive(String(owner)))) return;
   throw new Failure(
     'temporary',
     'Nothing was moved: another process is working on a payment of this home.',
-    {
-      hint: 'Wait until the other process ends, then run the same command again.',
-    },
+    { hint: 'Wait until the other process ends, then run the same command again.' },
   );
 }
 
@@ -92,30 +84,22 @@ async function movePayments(
 ): Promise<number> {
   const clocks = limitClocksIn(db, now);
   let count = 0;
-  for (let last = '', isMore = true; isMore;) {
-    const payments = v.parse(
-      rowsSchema,
-      db.prepare('SELECT * FROM payments WHERE id > ? ORDER BY id LIMIT ?').all(last, rowsAtOnce),
-    );
-    isMore = payments.length > 0;
-    count += payments.length;
-    last = String(payments.at(-1)?.['id']);
-    const ids = payments.map(({ id }) => id);
-    const attempts = v.parse(
-      rowsSchema,
-      db
-        .prepare(`SELECT * FROM attempts WHERE payment_id IN (${placeholders(ids.length)})`)
-        .all(...ids),
-    );
-    const trail = v.parse(
-      rowsSchema,
-      db
-        .prepare(`SELECT * FROM trail WHERE payment_id IN (${placeholders(ids.length)})`)
-        .all(...ids),
-    );
-    if (isMore) await move(database, (sql) => copyPayments(sql, payments, attempts, trail, clocks));
+  for (let last = ''; ;) {
+    const page = 'SELECT * FROM payments WHERE id > ? ORDER BY id LIMIT ?';
+    const payments = rowsIn(db, page, last, rowsAtOnce);
+    const ids = payments.map(({ id }) => String(id));
+    if (ids.length === 0) return count;
+    count += ids.length;
+    last = ids.at(-1) ?? '';
+    const of = (table: string): StoredRow[] =>
+      rowsIn(
+        db,
+        `SELECT * FROM ${table} WHERE payment_id IN (${placeholders(ids.length)})`,
+        ...ids,
+      );
+    const [attempts, trail] = [of('attempts'), of('trail')];
+    await move(database, (sql) => copyPayments(sql, payments, attempts, trail, clocks));
   }
-  return count;
 }
 
 const clocksSchema = v.array(
@@ -132,7 +116,7 @@ const clocksSchema = v.array(
  * to convert the submission times of attempts to the database's clock.
  */
 function limitClocksIn(db: Database.Database, now: () => number): Map<string, number> {
-  const rows = v.parse(clocksSchema, db.prepare('SELECT * FROM limit_clocks').all());
+  const rows = v.parse(clocksSchema, rowsIn(db, 'SELECT * FROM limit_clocks'));
   return new Map(rows.map(({ account, ...clock }) => [account, advanced(clock, now(), null).time]));
 }
 
@@ -152,72 +136,50 @@ const neverChanged = [
   'budgets',
 ] as const;
 
-async function moveTable(
-  database: Postgres,
-  db: Database.Database,
-  table: (typeof neverChanged)[number],
-): Promise<void> {
-  const rows = v.parse(rowsSchema, db.prepare(`SELECT * FROM ${table}`).all());
+const moveTable = (database: Postgres, db: Database.Database, table: string): Promise<void> =>
+  move(database, (sql) => insertMissing(sql, table, rowsIn(db, `SELECT * FROM ${table}`)));
+
+async function insertMissing(sql: Sql, table: string, rows: readonly StoredRow[]): Promise<void> {
   for (let at = 0; at < rows.length; at += rowsAtOnce)
-    await move(database, (sql) =>
-      sql.run(...inserted(table, rows.slice(at, at + rowsAtOnce), 'ON CONFLICT DO NOTHING')),
-    );
+    await sql.run(...inserted(table, rows.slice(at, at + rowsAtOnce), 'ON CONFLICT DO NOTHING'));
 }
 
-/**
- * Copies events, which get new ids in the database. If the database has an event with the same
- * `batch`, svcpay does not copy the event again.
- */
+/** Copies events, which get new ids in the database. Returns their number. */
 async function moveEvents(database: Postgres, db: Database.Database): Promise<number> {
-  const rows = db.prepare('SELECT * FROM events ORDER BY id');
-  const waiting = db.prepare('SELECT consumer, txn_id AS txnId FROM backlog WHERE event_id = ?');
-  const numbers = new Map<number, number>();
-  const consumers = v.parse(rowsSchema, db.prepare('SELECT * FROM consumers').all());
-  if (consumers.length > 0)
-    await move(database, (sql) =>
-      sql.run(...inserted('consumers', consumers, 'ON CONFLICT DO NOTHING')),
-    );
-  for (const row of v.parse(rowsSchema, rows.all())) {
-    const id = Number(row['id']);
-    const consumers = v.parse(
-      v.array(v.object({ consumer: v.string(), txnId: v.string() })),
-      waiting.all(id),
-    );
-    numbers.set(
-      id,
-      await moveEvent(database, row, consumers, numbers.get(Number(row['duplicate_of']))),
-    );
+  await moveTable(database, db, 'consumers');
+  const numbers = new Map<unknown, number>();
+  for (const { id: own, ...row } of rowsIn(db, 'SELECT * FROM events ORDER BY id')) {
+    const backlog = 'SELECT consumer, txn_id FROM backlog WHERE event_id = ?';
+    const waiting = rowsIn(db, backlog, Number(own));
+    const batch = `moved ${own} ${row['received_at']} ${row['signature']}`;
+    const event = { ...row, duplicate_of: numbers.get(row['duplicate_of']), batch };
+    numbers.set(own, await move(database, (sql) => copyEvent(sql, event, waiting)));
   }
   return numbers.size;
 }
 
-async function moveEvent(
-  database: Postgres,
-  { id: _own, ...row }: StoredRow,
-  consumers: readonly { consumer: string; txnId: string }[],
-  duplicateOf: number | undefined,
+/** Returns the id of the event, which the database may have already with the same `batch`. */
+async function copyEvent(
+  sql: Sql,
+  event: Partial<StoredRow>,
+  waiting: readonly StoredRow[],
 ): Promise<number> {
-  const receivedAt = row['received_at'] ?? null;
-  const batch = `moved ${_own} ${receivedAt} ${row['signature']}`;
-  return move(database, async (sql) => {
-    const known = 'SELECT id FROM events WHERE received_at = ? AND batch = ?';
-    const moved = await sql.all(known, receivedAt, batch);
-    if (moved.length > 0) return v.parse(idSchema, moved)[0].id;
-    const event = { ...row, duplicate_of: duplicateOf, batch };
-    const { id } = v.parse(
-      idSchema,
-      await sql.all(...inserted('events', [event], 'RETURNING id')),
-    )[0];
-    for (const { consumer, txnId } of consumers) {
-      const waiting = { consumer, eventId: id, txnId, queuedAt: receivedAt };
-      await sql.run(...inserted('backlog', [waiting]));
-      const lease = { consumer, txnId, firstEvent: id };
-      await sql.run(...inserted('leases', [lease], 'ON CONFLICT DO NOTHING'));
-    }
-    return id;
-  });
+  const { received_at: receivedAt = null, batch = null } = event;
+  const known = 'SELECT id FROM events WHERE received_at = ? AND batch = ?';
+  const [moved] = v.parse(idsSchema, await sql.all(known, receivedAt, batch));
+  if (moved !== undefined) return moved.id;
+  const [added] = v.parse(idsSchema, await sql.all(...inserted('events', [event], 'RETURNING id')));
+  const id = added?.id ?? 0;
+  for (const { consumer, txn_id: txnId } of waiting) {
+    const row = { consumer, eventId: id, txnId, queuedAt: receivedAt };
+    await sql.run(...inserted('backlog', [row]));
+    const lease = { consumer, txnId, firstEvent: id };
+    await sql.run(...inserted('leases', [lease], 'ON CONFLICT DO NOTHING'));
+  }
+  return id;
 }
 
+const idsSchema = v.array(v.object({ id: v.number() }));
 const rowsAtOnce = 200;
 const value = v.union([v.string(), v.number(), v.null(), v.instance(Uint8Array)]);
 const bytes = v.pipe(
@@ -227,6 +189,12 @@ const bytes = v.pipe(
 /** Database rows with all their columns. */
 const rowsSchema = v.array(v.record(v.string(), v.union([value, bytes])));
 type StoredRow = v.InferOutput<typeof rowsSchema>[number];
+
+const rowsIn = (
+  db: Database.Database,
+  text: string,
+  ...values: readonly (string | number)[]
+): StoredRow[] => v.parse(rowsSchema, db.prepare(text).all(...values));
 
 /**
  * Copies payments that the database lacks, with their attempts. Updates a payment in the target
@@ -265,8 +233,7 @@ async function copyPayments(
   const conflict = `ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${overwritten(theirs, key)}`;
   await sql.run(...inserted('attempts', theirs, conflict));
   const steps = trail.filter((row) => ids.has(String(row['payment_id'])));
-  for (let at = 0; at < steps.length; at += rowsAtOnce)
-    await sql.run(...inserted('trail', steps.slice(at, at + rowsAtOnce), 'ON CONFLICT DO NOTHING'));
+  await insertMissing(sql, 'trail', steps);
   await addAll(sql, await rowsWith(sql, [...ids]), 1);
   const fresh = [...ids].filter((id) => !updatedAt.has(id));
   if (fresh.length > 0) await sql.run(recordSubmissions(fresh.length), at, ...fresh);
@@ -350,28 +317,22 @@ async function withoutOthers(
     'SELECT id, scope, ref, txn_id FROM payments JOIN attempts ON payment_id = id ' +
     `WHERE (scope, ref) IN (${placeholders(payments.length, '(?, ?)')})`;
   const stored = v.parse(knownSchema, await sql.all(text, ...values));
-  const namesakes = (row: StoredRow) =>
-    stored.filter(
+  return payments.filter((row) => {
+    const others = stored.filter(
       ({ id, scope, ref }) => scope === row['scope'] && ref === row['ref'] && id !== row['id'],
     );
-  for (const row of payments) {
-    const others = namesakes(row);
-    const own = attempts.filter(
-      (attempt) => attempt['payment_id'] === row['id'] && attempt['txn_id'] !== null,
+    const theirs = new Set<unknown>(others.map(({ txn_id: txnId }) => txnId));
+    const isTheirs = attempts.every(
+      ({ payment_id: id, txn_id: txnId }) =>
+        id !== row['id'] || txnId === null || theirs.has(txnId),
     );
-    if (
-      others.length === 0 ||
-      own.every((attempt) => others.some(({ txn_id: id }) => id === attempt['txn_id']))
-    )
-      continue;
-    throw new Failure(
-      'usage',
-      'Nothing more was moved: the database has a different payment with the reference ' +
-        `${String(row['ref'])}.`,
-      {
-        hint: 'Compare the two payments with the service before you move other payments.',
-      },
-    );
-  }
-  return payments.filter((row) => namesakes(row).length === 0);
+    if (others.length > 0 && !isTheirs)
+      throw new Failure(
+        'usage',
+        'Nothing more was moved: the database has a different payment with the reference ' +
+          `${String(row['ref'])}.`,
+        { hint: 'Compare the two payments with the service before you move other payments.' },
+      );
+    return others.length === 0;
+  });
 }

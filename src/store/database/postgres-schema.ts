@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type Postgres, schemaName } from './postgres.js';
 import { flag, type Sql, type Statement } from './sql.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, type NextStep } from '../../formats/failure.js';
 import { databaseIdVariable } from './address.js';
 
 /** A group of tables that share one version number. */
@@ -132,7 +132,12 @@ async function stateOf(
   );
   if (tables.length === 0) return { identity: undefined, version: 0 };
   if (!['table_parts', 'identity', 'submissions'].every((name) => tables.includes(name)))
-    throw foreign(source);
+    throw refused(
+      `The schema ${schemaName} in the database of ${source} was written by a development build ` +
+        'or another program and was not changed.',
+      'Use a new database',
+      { do: 'upgrade-database' },
+    );
   // The statement names the schema, so that the error for a role without permission names the
   // schema too.
   const [isBehind, ...values] = lacks(seen);
@@ -141,7 +146,12 @@ async function stateOf(
       (SELECT version FROM ${schemaName}.table_parts WHERE part = ?) AS version
     FROM ${schemaName}.identity`;
   const [state] = v.parse(stateSchema, await sql.all(text, ...values, part.name));
-  if (state.version > part.steps.length) throw newer(source, part);
+  if (state.version > part.steps.length)
+    throw refused(
+      `The ${part.name} in the database of ${source} was written by a newer svcpay and was not ` +
+        'changed.',
+      'Use the newer version of svcpay, or another database.',
+    );
   return state;
 }
 
@@ -159,8 +169,14 @@ export async function checkTables(
   seen?: SeenDatabase,
 ): Promise<Identity> {
   const { identity, version } = await readVersion(database, part, seen);
-  if (identity === undefined) throw empty(database.source);
-  if (version < part.steps.length) throw older(version, database.source, part);
+  if (identity === undefined) throw empty(database);
+  if (version < part.steps.length)
+    throw refused(
+      `The ${part.name} in the database of ${database.source} has version ${version}, but ` +
+        `this program requires version ${part.steps.length}.`,
+      'Upgrade the database when older programs no longer use it',
+      { do: 'upgrade-database' },
+    );
   return identity;
 }
 
@@ -187,6 +203,13 @@ export interface UpgradeOptions {
   readonly onStep?: (version: number) => void;
 }
 
+const empty = ({ source }: Postgres): Failure =>
+  refused(
+    `The database of ${source} has no tables, so it is either new or the wrong database.`,
+    'If the database is new, create its tables',
+    { do: 'create-tables' },
+  );
+
 /**
  * Upgrades the tables, with one transaction for each version, or creates all tables. Other
  * processes wait until the upgrade of the tables ends. Throws Failure `usage` for an empty
@@ -211,7 +234,7 @@ async function takeStep(
   { isNew = false, onStep }: UpgradeOptions,
 ): Promise<number> {
   const { identity, version } = await stateOf(sql, database, part);
-  if (identity === undefined && !isNew) throw empty(database.source);
+  if (identity === undefined && !isNew) throw empty(database);
   if (identity === undefined) await createCommonTables(sql);
   if (version === part.steps.length) return version;
   if (version > 0) onStep?.(version);
@@ -265,77 +288,29 @@ export const countRows = (database: Postgres, { table }: TableGroup): Promise<nu
     return Number((await countOf(estimate)).toPrecision(2));
   });
 
-interface Part {
-  readonly name: string;
-  readonly steps: readonly string[];
-}
-
-export const newer = (source: string, { name }: Part): Failure =>
-  new Failure(
-    'usage',
-    `The ${name} in the database of ${source} was written by a newer svcpay and was not changed.`,
-    {
-      hint: 'Use the newer version of svcpay, or another database.',
-    },
-  );
-
-export const foreign = (source: string): Failure =>
-  new Failure(
-    'usage',
-    `The schema ${schemaName} in the database of ${source} was written by a development build ` +
-      'or another program and was not changed.',
-    { hint: 'Use a new database', next: { do: 'upgrade-database' } },
-  );
-
-export const older = (version: number, source: string, { name, steps }: Part): Failure =>
-  new Failure(
-    'usage',
-    `The ${name} in the database of ${source} has version ${version}, but ` +
-      `this program requires version ${steps.length}.`,
-    {
-      hint: 'Upgrade the database when older programs no longer use it',
-      next: { do: 'upgrade-database' },
-    },
-  );
-
-export const empty = (source: string): Failure =>
-  new Failure(
-    'usage',
-    `The database of ${source} has no tables, so it is either new or the wrong database.`,
-    {
-      hint: 'If the database is new, create its tables',
-      next: { do: 'create-tables' },
-    },
-  );
+/** The refusal of a database, to which svcpay neither writes nor pays from it. */
+const refused = (text: string, hint: string, next?: NextStep): Failure =>
+  new Failure('usage', text, { hint, next });
 
 /**
  * @param id the id of the database
  * @param known the id of the database that this home has used until now
  */
 export const anotherDatabase = (source: string, id: string, known: string): Failure =>
-  new Failure(
-    'usage',
+  refused(
     `The database of ${source} has the id ${id}, but this home recorded its payments ` +
       `in the database ${known}. With the database ${id}, svcpay could make those payments again.`,
-    {
-      hint:
-        'Set the earlier database again. If all its payments are also in the new database, ' +
-        'accept the new database',
-      next: { do: 'accept-database', id },
-    },
+    'Set the earlier database again. If all its payments are also in the new database, ' +
+      'accept the new database',
+    { do: 'accept-database', id },
   );
 
 /** @param expected the database id that the environment variable or the program specifies */
 export const unexpectedDatabase = (source: string, id: string, expected: string): Failure =>
-  new Failure(
-    'usage',
-    `The database of ${source} is not used: its id is ${id}, but the expected id is ` +
-      `${expected}.`,
-    {
-      hint:
-        'If this database has all payments of the expected database, set ' +
-        `${databaseIdVariable}=${id}`,
-    },
+  refused(
+    `The database of ${source} is not used: its id is ${id}, but the expected id is ${expected}.`,
+    'If this database has all payments of the expected database, set ' +
+      `${databaseIdVariable}=${id}`,
   );
 
 /**
@@ -344,19 +319,15 @@ export const unexpectedDatabase = (source: string, id: string, expected: string)
  * payments that the wrong database lacks.
  */
 export const unidentifiedDatabase = (source: string, id: string): Failure =>
-  new Failure(
-    'usage',
+  refused(
     `No id is set for the database of ${source}, and the settings cannot store an id.`,
-    { hint: `If this is the right database, set ${databaseIdVariable}=${id}` },
+    `If this is the right database, set ${databaseIdVariable}=${id}`,
   );
 
 export const restoredDatabase = (source: string, generation: number): Failure =>
-  new Failure(
-    'usage',
+  refused(
     `The database of ${source} was restored from a backup (generation ${generation}) ` +
       'and may lack payments made since the backup.',
-    {
-      hint: 'Import the missing payments of each account from the service',
-      next: { do: 'import-payments' },
-    },
+    'Import the missing payments of each account from the service',
+    { do: 'import-payments' },
   );

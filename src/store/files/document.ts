@@ -5,6 +5,7 @@
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type Libsql from 'libsql';
+import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { isFields, messageOf, withoutMark, type Fields } from '../../formats/text.js';
@@ -171,13 +172,28 @@ function withUnknownKept(raw: Fields, before: Fields, after: Fields): Fields {
   }
 }
 
-/** The schema of the stored transaction ids, with the newest last. */
-const ids = v.object({
-  seen: v.optional(
-    v.array(v.object({ scope: v.string(), txnId: v.string(), about: v.optional(v.string()) })),
-    [],
-  ),
-});
+/**
+ * Defines a cache of the service's data, with a value for each key. A cache is empty if svcpay
+ * cannot read its file, and ignores write errors, so that svcpay works in a read-only home.
+ */
+const cache =
+  <T>(name: string, schema: v.GenericSchema<unknown, T>) =>
+  (home: Pick<Home, 'data'>, key: string) => {
+    const onUnreadable = (): void => undefined;
+    const all = v.record(v.string(), schema);
+    const { read, update } = openDocument(home.data, `seen-${name}`, all, { onUnreadable });
+    return {
+      load: (): T | undefined => read()[key],
+      /** Stores the changed value, unless it equals the stored value. */
+      async update(change: (before: T | undefined) => T): Promise<void> {
+        const before = read()[key];
+        if (isDeepStrictEqual(change(before), before)) return;
+        await update((stored) => ({ ...stored, [key]: change(stored[key]) })).catch(
+          () => undefined,
+        );
+      },
+    };
+  };
 
 /** A transaction that a screen showed, with its description for completion. */
 export interface SeenTransaction {
@@ -185,111 +201,29 @@ export interface SeenTransaction {
   readonly about: string;
 }
 
-const mostKept = 2000;
+/** The transactions that screens showed, the newest last, by the scope of their account. */
+export const seenTransactions = cache<readonly SeenTransaction[]>(
+  'ids',
+  v.array(v.object({ txnId: v.string(), about: v.string() })),
+);
+
+/** The currencies of the wallets, under the key `wallets`. */
+export const seenWallets = cache('wallets', v.array(v.string()));
 
 /**
- * Opens a cache, which is empty if svcpay cannot read its file. Ignores write errors, so that
- * svcpay works in a read-only home.
+ * The page size for requests to a service, by its base URL, which svcpay learned when the service
+ * returned fewer rows than requested.
  */
-function openSeen<S extends v.GenericSchema<unknown, Fields>>(home: Home, name: string, schema: S) {
-  const onUnreadable = (): void => undefined;
-  const { read, update } = openDocument(home.data, `seen-${name}`, schema, { onUnreadable });
-  return {
-    read,
-    keep: async (change: (before: v.InferOutput<S>) => v.InferOutput<S>): Promise<void> => {
-      await update(change).catch(() => undefined);
-    },
-  };
-}
-
-const openIds = (home: Home) => openSeen(home, 'ids', ids);
-
-/** The stored transaction ids, or an empty list if the file cannot be read. */
-export function seenIds(home: Home, scope: string): readonly string[] {
-  const { seen } = openIds(home).read();
-  return seen.filter((each) => each.scope === scope).map(({ txnId }) => txnId);
-}
+export const seenPageSize = cache('page-sizes', v.number());
 
 /**
- * Stores transaction ids. If svcpay cannot store the id of a transaction, the user must later type
- * the full id.
+ * The state of a database when this home last used it, by the id of the database. A database that
+ * lacks the latest payment of this state was restored from a backup.
  */
-export async function keepSeenIds(
-  home: Home,
-  scope: string,
-  shown: readonly SeenTransaction[],
-): Promise<void> {
-  const document = openIds(home);
-  const { seen: before } = document.read();
-  const isKnown = ({ txnId }: SeenTransaction): boolean =>
-    before.some((each) => each.scope === scope && each.txnId === txnId && each.about !== undefined);
-  const fresh = shown.filter((each) => !isKnown(each)).map((each) => ({ scope, ...each }));
-  if (fresh.length === 0) return;
-  const ids = new Set(fresh.map(({ txnId }) => txnId));
-  await document.keep(({ seen }) => ({
-    seen: [...seen.filter((each) => each.scope !== scope || !ids.has(each.txnId)), ...fresh].slice(
-      -mostKept,
-    ),
-  }));
-}
+export const seenDatabase = cache(
+  'databases',
+  v.object({ generation: v.number(), latest: v.nullable(v.string()) }),
+);
 
-const wallets = v.object({ wallets: v.optional(v.array(v.string()), []) });
-
-export async function keepSeenWallets(home: Home, ccys: readonly string[]): Promise<void> {
-  const document = openSeen(home, 'wallets', wallets);
-  const saved = new Set(document.read().wallets);
-  if (!ccys.every((ccy) => saved.has(ccy))) await document.keep(() => ({ wallets: [...ccys] }));
-}
-
-const pageSizes = v.object({ pageSizes: v.optional(v.record(v.string(), v.number()), {}) });
-
-const openPageSizes = (home: Home) => openSeen(home, 'page-sizes', pageSizes);
-
-/**
- * The page size for requests to a service, which svcpay learned when the service returned fewer
- * rows than requested.
- */
-export const seenPageSize = (home: Home, baseUrl: string): number | undefined =>
-  openPageSizes(home).read().pageSizes[baseUrl];
-
-export const keepSeenPageSize = (home: Home, baseUrl: string, size: number): Promise<void> =>
-  openPageSizes(home).keep(({ pageSizes: others }) => ({
-    pageSizes: { ...others, [baseUrl]: size },
-  }));
-
-const databases = v.object({
-  databases: v.optional(
-    v.record(v.string(), v.object({ generation: v.number(), latest: v.nullable(v.string()) })),
-    {},
-  ),
-});
-
-/**
- * The state of a database when this home last used it. A database that lacks the latest payment of
- * this state was restored from a backup.
- */
-export function seenDatabase(home: Home, id: string) {
-  const { read, keep } = openSeen(home, 'databases', databases);
-  return {
-    load: () => read().databases[id],
-    save: (seen: { generation: number; latest: string | null }) =>
-      keep(({ databases: others }) => ({ databases: { ...others, [id]: seen } })),
-  };
-}
-
-const names = v.record(v.string(), v.string());
-const institutions = v.object({ institutions: v.optional(v.record(v.string(), names), {}) });
-
-/** @param seen the names of institutions by their codes */
-export async function keepSeenInstitutions(
-  home: Home,
-  country: string,
-  seen: Readonly<Record<string, string>>,
-): Promise<void> {
-  const document = openSeen(home, 'institutions', institutions);
-  const saved = document.read().institutions[country] ?? {};
-  if (Object.entries(seen).every(([code, name]) => saved[code] === name)) return;
-  await document.keep(({ institutions: others }) => ({
-    institutions: { ...others, [country]: { ...seen } },
-  }));
-}
+/** The names of a country's institutions by their codes. */
+export const seenInstitutions = cache('institutions', v.record(v.string(), v.string()));

@@ -249,8 +249,8 @@ export function progressBar(part: number, { style, blocks }: Pick<Canvas, 'style
 }
 
 /**
- * Draws the form above a wizard's question: a title such as `Payout · step 4 of 6 · Sender`, and the
- * known answers, one line per step.
+ * Draws the form above a wizard's question: a title such as `Payout · step 4 of 6 · Sender`, and
+ * the known answers, one line per step.
  * @param asked the index of the step whose questions the person has not all answered
  */
 export const formAbove =

@@ -120,23 +120,23 @@ export const movedView = sentenceView<{ readonly payments: number; readonly even
   ({ payments }) => String(payments),
 );
 
-export const importedFields = ['read', 'entered', 'open'] as const;
+/** The numbers of transactions that `db import` read and entered, and of unfinished payments. */
+export interface ImportCounts {
+  readonly read: number;
+  readonly entered: number;
+  readonly open: number;
+}
 
-export const importedView = (counts: {
-  read: number;
-  entered: number;
-  open: number;
-}): RecordView<object> => ({
-  screen: () => [
-    `Imported ${counts.entered} payments that the journal lacked, ` +
-      `out of ${counts.read} transactions.`,
-    ...(counts.open > 0
+export const importedView: RecordView<ImportCounts> = {
+  screen: (_canvas, { read, entered, open }) => [
+    `Imported ${entered} payments that the journal lacked, out of ${read} transactions.`,
+    ...(open > 0
       ? [
-          `Unfinished payments: ${counts.open}. ` +
+          `Unfinished payments: ${open}. ` +
             'To finish each payment or report its state: svcpay tx resume',
         ]
       : []),
   ],
-  columns: fieldColumns(importedFields),
-  quiet: () => String(counts.entered),
-});
+  columns: fieldColumns(['read', 'entered', 'open']),
+  quiet: ({ entered }) => String(entered),
+};

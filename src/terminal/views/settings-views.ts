@@ -16,37 +16,28 @@ interface Setting {
   readonly from: string | null;
 }
 
-export const settingList = (footer: string): ListView<Setting> => ({
+export const settingList: ListView<Setting> = {
   columns: [
     { name: 'key', title: 'Setting' },
-    {
-      name: 'value',
-      title: 'Value',
-      text: ({ value }) => value ?? '–',
-    },
-    {
-      name: 'from',
-      title: 'From',
-      text: ({ from }) => from ?? '',
-      priority: 1,
-    },
+    { name: 'value', title: 'Value', text: ({ value }) => value ?? '–' },
+    { name: 'from', title: 'From', text: ({ from }) => from ?? '', priority: 1 },
   ],
   quiet: ({ key }) => key,
   empty: 'There are no settings.',
-  footer,
-});
+};
 
-export const settingView = ({ value }: Setting): RecordView<Setting> =>
-  onlyValue('Value', value ?? '');
+export const settingView: RecordView<Setting> = {
+  screen: (_canvas, { value }) => [sanitize(value ?? '')],
+  columns: [{ name: 'value', title: 'Value' }],
+  fields: ['key', 'from'],
+  quiet: ({ value }) => value ?? '',
+};
 
-export const pathView = (path: string): RecordView<{ readonly path: string }> =>
-  onlyValue('Path', path);
-
-const onlyValue = <T>(title: string, value: string): RecordView<T> => ({
-  screen: () => [sanitize(value)],
-  columns: [{ name: title.toLowerCase(), title, value: () => value }],
-  quiet: () => value,
-});
+export const pathView: RecordView<{ readonly path: string }> = {
+  screen: (_canvas, { path }) => [sanitize(path)],
+  columns: [{ name: 'path', title: 'Path' }],
+  quiet: ({ path }) => path,
+};
 
 interface ListedProfile {
   readonly name: string;

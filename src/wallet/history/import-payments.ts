@@ -3,7 +3,7 @@
 import type { ListedTransaction, Transaction, TransactionFilter } from '../../api/types.js';
 import { fixed } from '../../formats/amount.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, unlessFailure } from '../../formats/failure.js';
 import { isFinal, isQuoted, movedNothing } from '../../formats/states.js';
 import type { ImportedAttempt, Journal } from '../../store/journal/journal.js';
 import {
@@ -63,36 +63,31 @@ const overlapMs = 3_600_000;
  * @param since the time of the backup, epoch ms by the service's clock
  */
 export async function importMissing(since: number, deps: ImportDeps): Promise<Imported> {
-  let [read, entered] = [0, 0];
-  const [uncounted, unclear]: [string[], string[]] = [[], []];
+  const outcomes = new Map<string, Outcome>();
   const importAll = async (txnIds: readonly string[]): Promise<void> => {
     const missing: string[] = [];
     for (const txnId of txnIds) if (!(await isSubmittedHere(txnId, deps))) missing.push(txnId);
-    const found = new Map<string, Transaction | undefined>();
-    await severalAtOnce(missing, async (txnId) => {
-      found.set(txnId, await listedTransaction(deps.service, txnId));
-    });
-    for (const txnId of missing) {
-      const outcome = await account(txnId, found.get(txnId), deps);
-      if (outcome === 'entered' || outcome === 'uncounted') entered += 1;
-      if (outcome === 'uncounted') uncounted.push(txnId);
-      if (outcome === 'unclear') unclear.push(txnId);
-    }
+    const found = await severalAtOnce(missing, (txnId) => listedTransaction(deps.service, txnId));
+    for (const [index, txnId] of missing.entries())
+      outcomes.set(txnId, await account(txnId, found[index], deps));
   };
+  let read = 0;
   const from = since - overlapMs;
   for await (const page of createdSince(deps.service.eachTransactionPage(spanFilter(from)), from)) {
     read += page.length;
     deps.onRead(page.length);
     await importAll(page.filter((row) => mayBeOurs(row, deps.account)).map(({ txnId }) => txnId));
   }
-  const quoted: string[] = [];
-  for (const payment of await deps.journal.open(deps.scope)) {
-    const { txnId, state } = latest(payment);
-    if (state === 'quoted' && txnId !== null) quoted.push(txnId);
-  }
-  await importAll(quoted);
-  return { read, entered, uncounted, unclear };
+  const open = (await deps.journal.open(deps.scope)).map(latest);
+  await importAll(open.flatMap(({ state, txnId }) => (state === 'quoted' && txnId) || []));
+  const those = (outcome: Outcome): string[] =>
+    [...outcomes].flatMap(([txnId, each]) => (each === outcome ? txnId : []));
+  const uncounted = those('uncounted');
+  const entered = those('entered').length + uncounted.length;
+  return { read, entered, uncounted, unclear: those('unclear') };
 }
+
+type Outcome = 'known' | 'entered' | 'uncounted' | 'unclear';
 
 /**
  * Whether a listed transaction may be a payment by svcpay. Every payment by svcpay has a reference.
@@ -112,14 +107,8 @@ function mayBeOurs(row: ListedTransaction, account: string): boolean {
 }
 
 /** Returns the direction of a transaction, or undefined if a method is missing or unrecognized. */
-function directionNamed(txn: ListedTransaction): 'payment' | 'receive' | undefined {
-  try {
-    return directionOf(txn);
-  } catch (error) {
-    if (error instanceof Failure) return undefined;
-    throw error;
-  }
-}
+const directionNamed = (txn: ListedTransaction): 'payment' | 'receive' | undefined =>
+  unlessFailure(() => directionOf(txn));
 
 /** Whether the journal contains the transaction as a submitted attempt. */
 async function isSubmittedHere(txnId: string, { journal, scope }: ImportDeps): Promise<boolean> {
@@ -132,7 +121,7 @@ async function account(
   txnId: string,
   txn: Transaction | undefined,
   deps: ImportDeps,
-): Promise<'known' | 'entered' | 'uncounted' | 'unclear'> {
+): Promise<Outcome> {
   const { journal, scope } = deps;
   if (txn === undefined) return 'unclear';
   const payment = await journal.find(scope, txnId);
@@ -145,15 +134,11 @@ async function account(
   if (order === undefined) return 'unclear';
   const [ref, number] = attemptNamed(txn.extRefId ?? txnId);
   const there = attempt !== undefined ? payment : await journal.find(scope, ref);
+  const isOther = there !== undefined && !isPaymentOf(there, txn, deps.account);
   const imported = importedAttempt(txn, number, deps);
-  const draft = draftOf(
-    order,
-    there === undefined || isPaymentOf(there, txn, deps.account) ? (there?.ref ?? ref) : txnId,
-    deps,
-  );
+  const draft = draftOf(order, isOther ? txnId : (there?.ref ?? ref), deps);
   const isNew = await journal.enter(draft, imported, deps.service.datedNow());
-  if (!isNew) return 'known';
-  return imported.approvedTotal === null ? 'uncounted' : 'entered';
+  return isNew ? (imported.approvedTotal === null ? 'uncounted' : 'entered') : 'known';
 }
 
 /**
@@ -199,19 +184,14 @@ const draftOf = (
  * Returns the order of an imported transaction, or undefined if the transaction lacks a currency or
  * a method. For an invoice payment, svcpay restores the complete order from the invoice.
  */
-function importedOrder(txn: Transaction): Order | undefined {
-  try {
+const importedOrder = (txn: Transaction): Order | undefined =>
+  unlessFailure(() => {
     const order = orderOfQuote(txn);
     const { paymentRequest } = txn.destReq.reqDetails ?? {};
-    const isInvoice = txn.destReq.method === 'lightning' && typeof paymentRequest === 'string';
-    return isInvoice
+    return txn.destReq.method === 'lightning' && typeof paymentRequest === 'string'
       ? lightningOrder(decodeInvoice(paymentRequest), order.body.sourceReq.ccy)
       : { ...order, isImported: true };
-  } catch (error) {
-    if (error instanceof Failure) return undefined;
-    throw error;
-  }
-}
+  });
 
 function importedAttempt(
   txn: Transaction,
@@ -221,17 +201,17 @@ function importedAttempt(
   const { txnId, txnState } = txn;
   const moved = movedAmounts(txn);
   // Ignores negative amounts, because a negative amount would raise the remaining daily limit.
-  const figures =
-    moved === undefined || moved.left.value.lt(0) || moved.arrived.value.lt(0) ? undefined : moved;
+  const isCounted = moved !== undefined && moved.left.value.gte(0) && moved.arrived.value.gte(0);
+  const now = service.serviceNow();
   return {
     txnId,
     number,
     txnState,
     state: txnState === 'completed' ? 'paid' : isFinal(txnState) ? 'error' : 'in-flight',
-    approvedTotal: figures === undefined ? null : fixed(figures.left.value),
-    approvedReceives: figures === undefined ? null : fixed(figures.arrived.value),
-    spendCcy: figures?.left.ccy ?? null,
-    ago: Math.max(service.serviceNow() - submittedAt(txn, service.serviceNow()), 0),
+    approvedTotal: isCounted ? fixed(moved.left.value) : null,
+    approvedReceives: isCounted ? fixed(moved.arrived.value) : null,
+    spendCcy: isCounted ? moved.left.ccy : null,
+    ago: Math.max(now - submittedAt(txn, now), 0),
   };
 }
 

@@ -1,5 +1,6 @@
 // Calculates what moved in a listed transaction and when: the debit, the amount that arrived, the
 // fees, and the settlement. Reads listed transactions that lack such fields by their ids.
+import pLimit from 'p-limit';
 import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { fromWire, type Money } from '../../formats/amount.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
@@ -29,12 +30,8 @@ export function movedAmounts({ sourceReq, destReq }: ListedTransaction): MovedAm
   const serviceFee = { ccy, value: fromWire(sourceReq.servicepayFees ?? 0) };
   const networkFee = { ccy, value: fromWire(sourceReq.networkFees ?? 0) };
   const fees = serviceFee.value.plus(networkFee.value);
-  const exchanged =
-    ccy === arrived.ccy
-      ? arrived
-      : arrivesLess(destReq)
-        ? { ccy, value: sent.value.minus(fees) }
-        : sent;
+  const converted = arrivesLess(destReq) ? { ccy, value: sent.value.minus(fees) } : sent;
+  const exchanged = ccy === arrived.ccy ? arrived : converted;
   return {
     left: { ccy, value: exchanged.value.plus(fees) },
     exchanged,
@@ -77,8 +74,6 @@ const isCurrency = /^[A-Z]{3,5}$/;
 export const spentBy = (txn: ListedTransaction): Money | undefined =>
   txn.txnState === 'completed' ? movedAmounts(txn)?.left : undefined;
 
-const width = 8;
-
 /**
  * Yields the history in order, with amounts and fees for completed transactions. If a listed
  * transaction lacks an amount or another field that the caller needs, `read` fetches the complete
@@ -92,33 +87,16 @@ export async function* withFigures(
 ): AsyncGenerator<readonly ListedTransaction[], void, void> {
   const isWhole = (txn: ListedTransaction): boolean => hasFigures(txn) && !lacksMore(txn);
   for await (const page of pages)
-    yield page.every(isWhole) ? page : await completed(page, isWhole, read);
+    yield page.every(isWhole)
+      ? page
+      : await severalAtOnce(page, async (txn) => (isWhole(txn) ? txn : wholeOf(txn, read)));
 }
 
-async function completed(
-  page: readonly ListedTransaction[],
-  isWhole: (txn: ListedTransaction) => boolean,
-  read: (txnId: string) => Promise<ListedTransaction>,
-): Promise<readonly ListedTransaction[]> {
-  const whole = [...page];
-  await severalAtOnce(page.entries(), async ([index, txn]) => {
-    if (!isWhole(txn)) whole[index] = await wholeOf(txn, read);
-  });
-  return whole;
-}
-
-/** Calls `each` for all items, up to eight at the same time. */
-export async function severalAtOnce<T>(
+/** Calls `each` for all items, up to eight at the same time, and resolves with the results. */
+export const severalAtOnce = <T, R>(
   items: Iterable<T>,
-  each: (item: T) => Promise<void>,
-): Promise<void> {
-  const left = items[Symbol.iterator]();
-  const shared: Iterable<T> = { [Symbol.iterator]: () => ({ next: () => left.next() }) };
-  const work = async (): Promise<void> => {
-    for (const item of shared) await each(item);
-  };
-  await Promise.all(Array.from({ length: width }, work));
-}
+  each: (item: T) => Promise<R>,
+): Promise<R[]> => pLimit(8).map(items, each);
 
 /**
  * Reads a listed transaction by its id. If the read fails, returns the listed transaction
@@ -138,18 +116,15 @@ async function wholeOf(
 
 const unreadable: ReadonlySet<FailureKind> = new Set(['unexpected', 'not-found', 'usage']);
 
-const isReported = ({ amtSettled, ccy, method }: ListedTransaction['sourceReq']): boolean =>
+const isReported = ({ amtSettled, ccy, method }: RequestSide): boolean =>
   amtSettled != null && ccy != null && method != null;
 
-function hasFigures({ txnId, txnState, sourceReq, destReq }: ListedTransaction): boolean {
-  if (txnState !== 'completed' || txnId === '') return true;
-  return (
-    sourceReq.servicepayFees != null &&
+const hasFigures = ({ txnId, txnState, sourceReq, destReq }: ListedTransaction): boolean =>
+  txnState !== 'completed' ||
+  txnId === '' ||
+  (sourceReq.servicepayFees != null &&
     sourceReq.networkFees != null &&
-    isReported(sourceReq) &&
-    isReported(destReq)
-  );
-}
+    [sourceReq, destReq].every(isReported));
 
 /**
  * Omits rows created before `since`. If the list starts with the newest row, stops at the first

@@ -16,7 +16,7 @@ import {
   type Worth,
 } from '../order/orders.js';
 import { payoutOrder, payoutDestination } from '../payout/order.js';
-import { inBtc } from '../receive/request.js';
+import { inBtc } from '../quote/quote.js';
 import {
   type Instruction,
   wholeOf,

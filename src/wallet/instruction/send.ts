@@ -24,7 +24,7 @@ import {
   type Network,
   type Rail,
 } from '../../formats/rails.js';
-import { isForeign } from '../receive/request.js';
+import { isForeign } from '../quote/quote.js';
 import {
   checkBitcoinAddress,
   checkInvoice,

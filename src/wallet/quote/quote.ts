@@ -3,6 +3,8 @@
 import Big from 'big.js';
 import type { Transaction, Rates } from '../../api/types.js';
 import {
+  currencyOf,
+  parseAmount,
   decimalsOf,
   fixed,
   formatAmount,
@@ -12,7 +14,7 @@ import {
   exchangeRate,
   fromWire,
 } from '../../formats/amount.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, unlessFailure } from '../../formats/failure.js';
 import { beforeDeduction, notObeyed } from '../order/echo.js';
 import type { Order } from '../order/orders.js';
 import { didYouMean } from '../../formats/text.js';
@@ -51,17 +53,17 @@ export function findRate(rates: Rates, given: string): PairRate {
     );
   }
   const all = allRates(rates);
-  const direct = all.find((each) => each.pair === pair && each.rate.gt(0));
+  const usable = (wanted: string) => all.find((each) => each.pair === wanted && each.rate.gt(0));
+  const direct = usable(pair);
   if (direct !== undefined) return direct;
-  const inverse = all.find((each) => each.pair === quote + base && each.rate.gt(0));
+  const inverse = usable(quote + base);
   if (inverse === undefined) {
-    const meant = didYouMean(
-      pair,
-      all.map((each) => each.pair),
+    const names = all.map((each) => each.pair);
+    throw new Failure(
+      'not-found',
+      `The service has no rate for ${base} and ${quote}.${didYouMean(pair, names)}`,
+      { next: { do: 'see-rates' } },
     );
-    throw new Failure('not-found', `The service has no rate for ${base} and ${quote}.${meant}`, {
-      next: { do: 'see-rates' },
-    });
   }
   return {
     pair,
@@ -132,7 +134,14 @@ export function readQuote(order: Order, answered: Transaction): Quote {
   const deducted = order.body.deductNetworkFeesFromDest === true;
   const deduction = deducted ? atRate(fees, toCcy, rate) : new Big(0);
   const arrives = gets?.minus(deduction);
-  if (arrives?.lte(0)) throw allFees(money(ccy, fees), txn.txnId);
+  if (arrives?.lte(0)) {
+    const all = formatAmount(money(ccy, fees));
+    throw new Failure('limit', `the fees of ${all} would take the whole amount.`, {
+      money: 'Nothing moved',
+      hint: 'Send more, or pay the fees in addition to the amount.',
+      txnId: txn.txnId,
+    });
+  }
   return {
     txnId: txn.txnId,
     total: money(ccy, deducted ? sent : sent.plus(fees)),
@@ -214,25 +223,7 @@ const unitOf = (ccy: string): Big => new Big(10).pow(-decimalsOf(ccy));
 const atRate = (fees: Big, ccy: string, rate: Big | undefined): Big =>
   rate === undefined ? fees : fees.times(rate).round(decimalsOf(ccy), Big.roundUp);
 
-function allFees(fees: Money, txnId: string): Failure {
-  return new Failure('limit', `the fees of ${formatAmount(fees)} would take the whole amount.`, {
-    money: 'Nothing moved',
-    hint: 'Send more, or pay the fees in addition to the amount.',
-    txnId,
-  });
-}
-
-interface Sides {
-  readonly sent: Big;
-  readonly gets: Big | undefined;
-  readonly derived: boolean;
-}
-
-function bothSides(
-  order: Order,
-  { sourceReq, destReq }: Transaction,
-  rate: Big | undefined,
-): Sides {
+function bothSides(order: Order, { sourceReq, destReq }: Transaction, rate: Big | undefined) {
   const { ccy, amtRequested: asked } = order.body.sourceReq;
   const toCcy = order.body.destReq.ccy;
   const sameCcy = ccy === toCcy;
@@ -266,32 +257,23 @@ export function isWorse(
 const overTerms = (reason: string, { txnId }: Quote, hint?: string): Failure =>
   new Failure('limit', `${reason}.`, { money: 'Nothing moved', hint, txnId });
 
-/** Throws Failure `limit` if the total or the fees of a quote exceed what was approved. */
-export function checkTerms(terms: PaymentTerms, quote: Quote): void {
-  checkMaxTotal(terms, quote);
-  checkMaxFee(terms, quote);
-}
-
-function checkMaxTotal({ maxTotal }: PaymentTerms, quote: Quote): void {
-  if (maxTotal === undefined) return;
-  const { total } = quote;
-  if (total.ccy === maxTotal.ccy && total.value.lte(maxTotal.amount)) return;
-  const highest = formatAmount(money(maxTotal.ccy, maxTotal.amount));
-  throw overTerms(`the total is ${formatAmount(total)}, but at most ${highest} is approved`, quote);
-}
-
 /**
- * Throws Failure `limit` if the fees exceed the approved maximum, or if the service reports no
- * fees.
+ * Throws Failure `limit` if the total or the fees of a quote exceed what was approved, or if the
+ * service reports no fees to compare with the approved maximum.
  */
-function checkMaxFee({ maxFee }: PaymentTerms, quote: Quote): void {
+export function checkTerms({ maxTotal, maxFee }: PaymentTerms, quote: Quote): void {
+  const { total, namesFees } = quote;
+  if (maxTotal !== undefined && (total.ccy !== maxTotal.ccy || total.value.gt(maxTotal.amount))) {
+    const highest = formatAmount(money(maxTotal.ccy, maxTotal.amount));
+    const text = `the total is ${formatAmount(total)}, but at most ${highest} is approved`;
+    throw overTerms(text, quote);
+  }
   if (maxFee === undefined) return;
-  if (!quote.namesFees) {
+  if (!namesFees)
     throw overTerms(
       'the quote does not state its fees, so svcpay cannot check your fee limit',
       quote,
     );
-  }
   const fees = feesOf(quote);
   const highest = highestFee(maxFee, quote);
   if (fees.value.lte(highest.value)) return;
@@ -307,15 +289,18 @@ function checkMaxFee({ maxFee }: PaymentTerms, quote: Quote): void {
 const feesOf = ({ total, serviceFee, networkFee }: Quote): Money =>
   money(total.ccy, serviceFee.value.plus(networkFee.value));
 
+/** The amount that remains of the total after the fees. */
+const amountOf = (quote: Quote): Big => quote.total.value.minus(feesOf(quote).value);
+
 /**
  * Returns the highest fee that the limit allows for a quote. A percentage applies to the amount
  * that remains after subtracting the fees from the quote's total.
  */
 export function highestFee(maxFee: NonNullable<PaymentTerms['maxFee']>, quote: Quote): Money {
-  const { ccy, value: fees } = feesOf(quote);
+  const { ccy } = quote.total;
   if ('percent' in maxFee) {
     const { percent, floor = '0' } = maxFee;
-    const share = quote.total.value.minus(fees).times(percent).div(100);
+    const share = amountOf(quote).times(percent).div(100);
     return money(ccy, share.lt(floor) ? new Big(floor) : share);
   }
   if (maxFee.ccy === ccy) return money(ccy, new Big(maxFee.amount));
@@ -400,47 +385,31 @@ export async function checkMarket(
     if (bound !== undefined) throw refuse('limit', `${missing}.`);
     return { rates, unchecked: `${missing}, so svcpay did not check the conversion's loss.` };
   }
-  checkRateLoss(terms, quote, rate);
-  return { rates, rate };
+  const loss = rateLoss(quote, rate);
+  if (bound === undefined || loss.lte(bound)) return { rates, rate };
+  throw overTerms(
+    `${lossText(loss)}, but your limit is ${bound} %`,
+    quote,
+    'Allow a higher loss, or try again later.',
+  );
 }
 
 /** Whether the fees of a quote exceed the amount of the payment. */
-function isCostly(quote: Quote): boolean {
-  const fees = feesOf(quote).value;
-  return fees.gt(quote.total.value.minus(fees));
-}
+const isCostly = (quote: Quote): boolean => feesOf(quote).value.gt(amountOf(quote));
 
-function rateBetween(from: string, to: string, rates: Rates): Big | undefined {
-  try {
-    return findRate(rates, from + to).rate;
-  } catch (error) {
-    if (error instanceof Failure) return undefined;
-    throw error;
-  }
-}
+const rateBetween = (from: string, to: string, rates: Rates): Big | undefined =>
+  unlessFailure(() => findRate(rates, from + to).rate);
 
 /**
  * Returns the loss of value in the conversion, in percent, without fees. A negative loss is a gain.
  */
-function rateLoss({ total, receives, serviceFee, networkFee }: Quote, market: Big): Big {
-  const converted = total.value.minus(serviceFee.value).minus(networkFee.value).times(market);
+function rateLoss(quote: Quote, market: Big): Big {
+  const converted = amountOf(quote).times(market);
   if (converted.lte(0)) return new Big(0);
   return converted
-    .minus(receives?.value ?? 0)
+    .minus(quote.receives?.value ?? 0)
     .div(converted)
     .times(100);
-}
-
-/** Throws Failure `limit` if the conversion loses more than `--max-rate-loss`. */
-function checkRateLoss({ maxRateLoss }: PaymentTerms, quote: Quote, market: Big): void {
-  if (maxRateLoss === undefined) return;
-  const loss = rateLoss(quote, market);
-  if (loss.lte(maxRateLoss)) return;
-  throw overTerms(
-    `${lossText(loss)}, but your limit is ${maxRateLoss} %`,
-    quote,
-    'Allow a higher loss, or try again later.',
-  );
 }
 
 const lossText = (loss: Big): string =>
@@ -455,12 +424,9 @@ export function unusualOf(
 ): string[] {
   const found: string[] = [];
   const fees = feesOf(quote);
-  const amount = quote.total.value.minus(fees.value);
   if (isCostly(quote) && fees.value.gt(smallFeeIn(fees.ccy, rates))) {
-    found.push(
-      `the fee of ${formatAmount(fees)} is more than the amount of ` +
-        formatAmount(money(fees.ccy, amount)),
-    );
+    const amount = formatAmount(money(fees.ccy, amountOf(quote)));
+    found.push(`the fee of ${formatAmount(fees)} is more than the amount of ${amount}`);
   }
   if (rate !== undefined && maxRateLoss === undefined) {
     const loss = rateLoss(quote, rate);
@@ -487,4 +453,41 @@ export function refuseUnusual(unusual: readonly string[], quote: Quote): void {
   const [first] = unusual;
   if (first === undefined) return;
   throw overTerms(first, quote, 'Run the command at a terminal to review and approve this cost.');
+}
+
+export interface RequestedAmount {
+  /** The requested amount, in BTC. */
+  readonly amount: Money;
+  /** The amount before its conversion to bitcoin, and the price of one bitcoin. */
+  readonly worth?: { readonly given: Money; readonly rate: Big };
+}
+
+/**
+ * Reads the requested amount, which may be in another currency for a Lightning request. Throws
+ * Failure `usage` for an invalid amount, and `not-found` for a currency that has no rate.
+ */
+export const readAsked = async (
+  method: 'lightning' | 'on-chain',
+  text: string,
+  rates: () => Promise<Rates>,
+): Promise<RequestedAmount> =>
+  method === 'lightning' && isForeign(text)
+    ? inBtc(parseAmount(text), await rates())
+    : { amount: parseAmount(text, 'BTC') };
+
+/** Whether the amount is in a currency other than bitcoin. */
+export function isForeign(text: string): boolean {
+  const named = currencyOf(text);
+  return named !== undefined && named !== 'BTC';
+}
+
+/**
+ * Converts an amount to bitcoin, rounded up, so that the result is worth at least the given amount.
+ */
+export function inBtc(given: Money, rates: Rates): RequestedAmount {
+  const { rate } = findRate(rates, `BTC${given.ccy}`);
+  return {
+    amount: { ccy: 'BTC', value: given.value.div(rate).round(decimalsOf('BTC'), Big.roundUp) },
+    worth: { given, rate },
+  };
 }

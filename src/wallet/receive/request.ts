@@ -1,14 +1,30 @@
 // Requests money by any method. For each request, creates and confirms one transaction, and waits
-// for its invoice or address.
+// for its invoice or address. Checks what the service gives for payers before svcpay shows it.
 import Big from 'big.js';
-import type { CreateTransaction, Rates, Transaction } from '../../api/types.js';
+import { decimal, instant } from '../../api/reading.js';
+import type {
+  BitcoinAddress,
+  CreateTransaction,
+  Transaction,
+  UsdtAddress,
+  UsdtChain,
+} from '../../api/types.js';
 import {
-  currencyOf,
-  decimalsOf,
-  type Money,
-  moneyFromWire,
-  parseAmount,
-} from '../../formats/amount.js';
+  parseBitcoinAddress,
+  parseEvmAddress,
+  parseTronAddress,
+  tronUsdtContract,
+} from '../../formats/address.js';
+import { fixed, fromWire, type Money, moneyFromWire, msatOf } from '../../formats/amount.js';
+import { decodeInvoice } from '../../formats/bolt11/decode.js';
+import {
+  formatBip21,
+  parseBip21,
+  type LightningAddress,
+  parseLightningAddress,
+} from '../../formats/destination.js';
+import { isOnNetwork, type Network } from '../../formats/rails.js';
+import { type Fields, messageOf } from '../../formats/text.js';
 import { Failure } from '../../formats/failure.js';
 import { policies, poll, type PollNext } from '../../formats/poll.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
@@ -25,7 +41,6 @@ import {
   withEarlierFields,
 } from '../transaction/read.js';
 import { noQuote, refused, referenceUse, refusesConfirmation } from '../payment/outcomes.js';
-import { findRate } from '../quote/quote.js';
 
 interface ReceiveDeps {
   readonly service: Pick<
@@ -238,39 +253,148 @@ function checkedAmount(
   );
 }
 
-export interface RequestedAmount {
-  /** The requested amount, in BTC. */
-  readonly amount: Money;
-  /** The amount before its conversion to bitcoin, and the price of one bitcoin. */
-  readonly worth?: { readonly given: Money; readonly rate: Big };
+/** What a payer needs to pay a request. */
+export interface Payable {
+  /** The invoice or the address. */
+  readonly text: string;
+  /**
+   * The content of the QR code: the invoice, or a BIP21 URI that has only this address and amount,
+   * and no other payment method.
+   */
+  readonly code: string;
+  /** The expiry of the request in epoch ms, by the service's clock. */
+  readonly expiresAt: number | undefined;
 }
 
 /**
- * Reads the requested amount. Throws Failure `usage` for an invalid amount, and `not-found` for a
- * currency that has no rate.
+ * Checks the invoice or the address of a request. Does not check the invoice of a request that is
+ * already final. Throws Failure `refused` for a request that must not be shown to a payer.
+ * @param now epoch ms by the service's clock
  */
-export async function readAsked(
-  text: string,
-  rates: () => Promise<Rates>,
-): Promise<RequestedAmount> {
-  return isForeign(text)
-    ? inBtc(parseAmount(text), await rates())
-    : { amount: parseAmount(text, 'BTC') };
+export const checkedRequest = (
+  txn: Transaction,
+  asked: Money,
+  network: Network,
+  now: number,
+): Payable =>
+  txn.sourceReq.method === 'on-chain'
+    ? checkedOnchain(txn, asked, network, now)
+    : checkedInvoice(txn, asked, network, now);
+
+/**
+ * Checks the checksum and the network of the address, and checks that the BIP21 URI has the same
+ * address and amount.
+ */
+function checkedOnchain(txn: Transaction, asked: Money, network: Network, now: number): Payable {
+  const { txnId } = txn;
+  const { address: given, amount, invoice, expiredAt } = txn.sourceReq.reqDetails ?? {};
+  if (typeof given !== 'string') throw notUsable('no address', txnId);
+  const address = checkedAddress(given, network, txnId);
+  const uri = invoice ?? formatBip21(address, asked.value);
+  if (typeof uri !== 'string') throw notUsable('no URI', txnId);
+  const named = decimal.read(amount ?? fixed(asked.value));
+  if (named === undefined || !fromWire(named).eq(asked.value))
+    throw notUsable('a request for a different amount', txnId);
+
+  const read = attempt('address', () => parseBip21(uri), txnId);
+  const inUri = attempt('address', () => parseBitcoinAddress(read.address ?? ''), txnId);
+  if (inUri.address !== address) throw notUsable('a URI with a different address', txnId);
+  if (read.amount?.eq(asked.value) !== true)
+    throw notUsable('a URI with a different amount', txnId);
+  if (
+    read.lightning !== undefined ||
+    read.segwitAddresses.length > 0 ||
+    read.otherMethods.length > 0
+  )
+    throw notUsable('a URI with additional ways to pay', txnId);
+  const expiresAt = instant.read(expiredAt);
+  if (txn.txnState === 'srcintent' && expiresAt !== undefined && expiresAt <= now)
+    throw notUsable('an expired address', txnId);
+  return { text: address, code: uri, expiresAt };
 }
 
-/** Whether the amount is in a currency other than bitcoin. */
-export function isForeign(text: string): boolean {
-  const named = currencyOf(text);
-  return named !== undefined && named !== 'BTC';
+/** Checks the signature, the network, the amount and the expiry of an invoice. */
+function checkedInvoice(txn: Transaction, amount: Money, network: Network, now: number): Payable {
+  const { txnId } = txn;
+  const text = txn.sourceReq.reqDetails?.['paymentRequest'];
+  if (typeof text !== 'string') throw notUsable('no invoice', txnId);
+  if (isFinal(txn.txnState)) return { text, code: text, expiresAt: undefined };
+  const invoice = attempt('invoice', () => decodeInvoice(text), txnId);
+  if (!isOnNetwork(invoice.network, network))
+    throw notUsable(`an invoice for ${invoice.network}`, txnId);
+  if (invoice.amountMsat !== msatOf(amount.value))
+    throw notUsable('an invoice for a different amount', txnId);
+  if (invoice.expiresAt <= now) throw notUsable('an expired invoice', txnId);
+  return { text: invoice.invoice, code: invoice.invoice, expiresAt: invoice.expiresAt };
 }
 
 /**
- * Converts an amount to bitcoin, rounded up, so that the result is worth at least the given amount.
+ * Reads the account's permanent Bitcoin address (endpoint 4). Throws Failure `refused` if the
+ * address is invalid or on a different network.
  */
-export function inBtc(given: Money, rates: Rates): RequestedAmount {
-  const { rate } = findRate(rates, `BTC${given.ccy}`);
-  return {
-    amount: { ccy: 'BTC', value: given.value.div(rate).round(decimalsOf('BTC'), Big.roundUp) },
-    worth: { given, rate },
-  };
+export const checkedBitcoinDeposit = (
+  { staticOnchainAddress }: BitcoinAddress,
+  network: Network,
+): string => checkedAddress(staticOnchainAddress, network);
+
+/**
+ * Reads the account's permanent USDT address on a chain (endpoint 5). Throws Failure `refused` if
+ * the response is for a different chain or account.
+ */
+export function checkedUsdtDeposit(
+  { staticOnchainAddress: given, walletCcy, chainId, accountId }: UsdtAddress,
+  chain: UsdtChain,
+  own: string | undefined,
+): string {
+  // svcpay compares the currency and the chain only if the response contains them.
+  const [ccy, on] = [walletCcy ?? 'USDT', chainId ?? chain];
+  if (ccy !== 'USDT' || on.toUpperCase() !== chain)
+    throw notUsable(`an address for ${ccy} on ${on}`);
+  if (own !== undefined && (accountId ?? own) !== own)
+    throw notUsable(`an address of the account ${accountId}`);
+  const parse = chain === 'TRON' ? parseTronAddress : parseEvmAddress;
+  const { address } = attempt('address', () => parse(given));
+  if (address === tronUsdtContract) throw notUsable('the address of the USDT contract');
+  return address;
+}
+
+function checkedAddress(given: string, wanted: Network, txnId?: string): string {
+  const { address, network, type } = attempt('address', () => parseBitcoinAddress(given), txnId);
+  if (!isOnNetwork(network, wanted)) throw notUsable(`an address on ${network}`, txnId);
+  if (type === 'witness') throw notUsable('an address with an undefined witness version', txnId);
+  return address;
+}
+
+/**
+ * Converts a parse error to Failure `refused`, because the unreadable text comes from the service.
+ */
+function attempt<T>(what: 'address' | 'invoice', parse: () => T, txnId?: string): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw notUsable(`an invalid ${what}`, txnId, ` ${messageOf(error)}`);
+  }
+}
+
+const notUsable = (what: string, txnId?: string, why = ''): Failure =>
+  new Failure('refused', `Not usable: the service returned ${what}.${why}`, {
+    next: txnId === undefined ? { do: 'check-installation' } : { do: 'show', id: txnId },
+    txnId,
+  });
+
+const addressNames = /^(ln|lightning|lnurl)_?(pay)?_?(address|identifier)$/i;
+
+/**
+ * Finds the Lightning Address of an account by field name and value, because the specification does
+ * not define the fields of account records. Throws Failure `not-found` if the account record has no
+ * Lightning Address.
+ */
+export function lightningAddressOf(account: Fields): LightningAddress {
+  const found = Object.entries(account).find(
+    ([name, value]) => addressNames.test(name) && typeof value === 'string' && value !== '',
+  );
+  if (typeof found?.[1] === 'string') return parseLightningAddress(found[1]);
+  throw new Failure('not-found', 'The account record has no Lightning Address.', {
+    hint: 'Ask the service for a Lightning Address.',
+  });
 }

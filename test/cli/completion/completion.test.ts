@@ -122,13 +122,13 @@ describe('shell completion', () => {
     writeFileSync(
       join(home, 'seen-ids.json'),
       JSON.stringify({
-        seen: [{ scope: 's', txnId: 'ad79a67a-5e07', about: '↓ Lightning 12 000 sat, Ada' }],
+        scope: [{ txnId: 'ad79a67a-5e07', about: '↓ Lightning 12 000 sat, Ada' }],
       }),
     );
     writeFileSync(join(home, 'seen-wallets.json'), JSON.stringify({ wallets: ['BTC', 'VND'] }));
     writeFileSync(
       join(home, 'seen-institutions.json'),
-      JSON.stringify({ institutions: { VN: { 970436: 'Vietcom\u001b[2Jbank', 'a\n$(b)': 'C' } } }),
+      JSON.stringify({ VN: { 970436: 'Vietcom\u001b[2Jbank', 'a\n$(b)': 'C' } }),
     );
     const state = new Database(join(home, 'sandbox.db'));
     state.exec(

@@ -4,9 +4,9 @@ import type { Transaction } from '../../../src/api/types.js';
 import { parseAmount } from '../../../src/formats/amount.js';
 import {
   checkedBitcoinDeposit,
-  checkedOnchainRequest,
+  checkedRequest,
   checkedUsdtDeposit,
-} from '../../../src/wallet/receive/checked.js';
+} from '../../../src/wallet/receive/request.js';
 
 const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 const other = 'tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7';
@@ -31,18 +31,18 @@ const transaction = (changes: Record<string, unknown>, txnState = 'srcintent'): 
 
 describe('on-chain payment request', () => {
   test('accepts an address if its URI and expiry agree with the request', () => {
-    expect(checkedOnchainRequest(transaction({}), asked, 'testnet', now)).toEqual({
-      address,
-      uri: details.invoice,
+    expect(checkedRequest(transaction({}), asked, 'testnet', now)).toEqual({
+      text: address,
+      code: details.invoice,
       expiresAt: Date.UTC(2026, 2, 1, 1),
     });
   });
 
   test('accepts a URI in upper case as in QR codes', () => {
     const invoice = `BITCOIN:${address.toUpperCase()}?amount=0.01`;
-    expect(checkedOnchainRequest(transaction({ invoice }), asked, 'any', now)).toMatchObject({
-      address,
-      uri: invoice,
+    expect(checkedRequest(transaction({ invoice }), asked, 'any', now)).toMatchObject({
+      text: address,
+      code: invoice,
     });
   });
 
@@ -50,9 +50,9 @@ describe('on-chain payment request', () => {
     ['omits the URI', undefined],
     ['returns null as the URI', null],
   ] as const)('builds a URI if the service %s', ([, invoice]) => {
-    expect(checkedOnchainRequest(transaction({ invoice }), asked, 'testnet', now)).toMatchObject({
-      address,
-      uri: details.invoice,
+    expect(checkedRequest(transaction({ invoice }), asked, 'testnet', now)).toMatchObject({
+      text: address,
+      code: details.invoice,
     });
   });
 
@@ -107,7 +107,7 @@ describe('on-chain payment request', () => {
       /expired/,
     ],
   ] as const)('refuses a payment request with %s', ([, changes, why]) => {
-    expect(() => checkedOnchainRequest(transaction(changes), asked, 'testnet', now)).toThrow(
+    expect(() => checkedRequest(transaction(changes), asked, 'testnet', now)).toThrow(
       expect.objectContaining({
         kind: 'refused',
         txnId: 'txn-1',
@@ -124,7 +124,7 @@ describe('on-chain payment request', () => {
   ];
   test.for(sameInstant)('reads the expiry "%s" of a payment request', (expiredAt) => {
     expect(
-      checkedOnchainRequest(transaction({ expiredAt, amount: '0.0100' }), asked, 'testnet', now),
+      checkedRequest(transaction({ expiredAt, amount: '0.0100' }), asked, 'testnet', now),
     ).toMatchObject({
       expiresAt: Date.UTC(2026, 2, 1, 1),
     });
@@ -132,8 +132,8 @@ describe('on-chain payment request', () => {
 
   test('accepts an expired payment request if a payment was detected', () => {
     const late = Date.UTC(2026, 2, 2);
-    expect(checkedOnchainRequest(transaction({}, 'srccreated'), asked, 'any', late)).toMatchObject({
-      address,
+    expect(checkedRequest(transaction({}, 'srccreated'), asked, 'any', late)).toMatchObject({
+      text: address,
     });
   });
 });

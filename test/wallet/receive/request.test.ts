@@ -4,8 +4,7 @@ import { ServiceError } from '../../../src/api/errors.js';
 import type { Transaction } from '../../../src/api/types.js';
 import { parseAmount } from '../../../src/formats/amount.js';
 import { receiveBody } from '../../../src/wallet/order/orders.js';
-import { lightningAddressOf } from '../../../src/wallet/receive/checked.js';
-import { requestMoney } from '../../../src/wallet/receive/request.js';
+import { lightningAddressOf, requestMoney } from '../../../src/wallet/receive/request.js';
 
 const unused = (): never => {
   throw new Error('not asked for');

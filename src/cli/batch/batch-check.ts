@@ -105,6 +105,11 @@ export const batchOptions = {
   ),
 };
 
+const { name, from, ignoreColumns } = batchOptions;
+
+/** The options that say what the rows of a file are. */
+export const rowOptions = { name, from, ignoreColumns };
+
 export type BatchFlags = ValuesOf<typeof batchOptions>;
 
 /** The options that decide what the rows of a batch are, and the terms on which they are paid. */

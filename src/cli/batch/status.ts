@@ -30,22 +30,16 @@ import { movedAmounts, createdSince } from '../../wallet/history/moved-amounts.j
 import type { Context } from '../context.js';
 import { defineCommand, list } from '../define.js';
 import { readGivenFile } from '../process.js';
-import { file } from '../values.js';
+import { file, type ValuesOf } from '../values.js';
 import {
   alikeIn,
   planner,
   batchCommand,
-  batchOptions,
-  type BatchFlags,
+  rowOptions,
   batchColumns,
   resultColumns,
 } from './batch-check.js';
 import { lineOf } from './batch-pay.js';
-
-const { name, from, ignoreColumns } = batchOptions;
-
-/** The options that say what the rows of a file are. */
-export const rowOptions = { name, from, ignoreColumns };
 
 export const batchStatus = defineCommand({
   arguments: { file: file().describe('the batch file, its result file, or the name of a run') },
@@ -139,7 +133,7 @@ function differs(lines: readonly BatchLine[]): Failure | undefined {
   return new Failure('books-differ', message);
 }
 
-type RowFlags = Pick<BatchFlags, 'name' | 'from' | 'ignoreColumns'>;
+type RowFlags = ValuesOf<typeof rowOptions>;
 
 /** What to do with a payment that is neither paid nor to be paid again. */
 const steps: Readonly<Partial<Record<RowState, 'watch' | 'resume' | 'resolve' | 'show'>>> = {

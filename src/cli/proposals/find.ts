@@ -7,7 +7,7 @@ import { shortened } from '../../formats/text.js';
 import { readOutbox, type OutboxFile } from '../../store/files/outbox.js';
 import { decisive, status, type Payment } from '../../store/journal/payment.js';
 import type { ProposalView } from '../../terminal/views/proposal-view.js';
-import { digestOf, type Instruction } from '../../wallet/instruction/instruction.js';
+import type { Instruction } from '../../wallet/instruction/instruction.js';
 import { amountAsked, inWords } from '../../wallet/instruction/words.js';
 import {
   largestFile,
@@ -21,10 +21,9 @@ import {
 import { payeeOf } from '../../wallet/payout/methods.js';
 import { inJournal } from '../../wallet/batch/check.js';
 import { alikeIn } from '../batch/batch-check.js';
-import type { Deps } from '../define.js';
 import { latestPayments } from '../contacts/payees.js';
 import type { Context } from '../context.js';
-import { environmentOf } from './outbox.js';
+import { environmentOf, outboxOf } from './outbox.js';
 
 export interface FoundProposal {
   readonly view: ProposalView;
@@ -45,61 +44,50 @@ export async function findProposals(
   return Promise.all(files.map((file) => describe(file, known, context)));
 }
 
-/** Finds a proposal by its id or by the beginning of the id, with at least 6 characters. */
+/**
+ * Finds a proposal by its id or by the beginning of the id, with at least 6 characters.
+ * @param outbox the folder that the command line names
+ */
 export async function findProposal(
   name: string,
-  folder: string,
+  outbox: string | undefined,
   context: Context,
 ): Promise<FoundProposal> {
-  const all = await findProposals(folder, context);
-  const found = all.filter(({ view }) => view.id === name || isStart(name, view.id));
-  const [only] = found;
-  if (only !== undefined && found.length === 1) return only;
+  const folder = outboxOf(outbox, context);
+  const [only, ...others] = (await findProposals(folder, context)).filter(
+    ({ view: { id } }) => id === name || (name.length >= 6 && id.startsWith(name)),
+  );
+  if (only !== undefined && others.length === 0) return only;
   throw new Failure(
-    found.length === 0 ? 'not-found' : 'usage',
-    `${found.length === 0 ? 'No' : 'More than one'} proposal in ${folder} is named "${name}".`,
+    only === undefined ? 'not-found' : 'usage',
+    `${only === undefined ? 'No' : 'More than one'} proposal in ${folder} is named "${name}".`,
     { hint: 'List the proposals', next: { do: 'run', command: 'proposals' } },
   );
 }
 
-const isStart = (name: string, id: string): boolean => name.length >= 6 && id.startsWith(name);
-
-interface KnownHere extends Known {
-  readonly refusedIds: ReadonlyMap<string, number>;
-}
-
-async function knownHere(context: Context): Promise<KnownHere> {
+async function knownHere(context: Context): Promise<Known> {
   const { scope } = await context.account();
   const [records, payments] = await Promise.all([
     context.proposals().then((each) => each.all(scope)),
     latestPayments(context),
   ]);
   const refused = records.flatMap(({ id, digests, refusedAt }) =>
-    refusedAt === null ? [] : [{ id, digests: digests.split(' '), refusedAt }],
+    refusedAt === null ? [] : [id, ...digests.split(' ')].map((key) => [key, refusedAt] as const),
   );
-  return {
-    payments,
-    now: context.now(),
-    refusedIds: new Map(refused.map(({ id, refusedAt }) => [id, refusedAt])),
-    refused: new Map(
-      refused.flatMap(({ digests, refusedAt }) =>
-        digests.map((each) => [each, refusedAt] as const),
-      ),
-    ),
-  };
+  return { payments, now: context.now(), refused: new Map(refused) };
 }
 
 async function describe(
-  file: OutboxFile,
-  known: KnownHere,
+  { id, path, uid, writtenAt, text }: OutboxFile,
+  known: Known,
   context: Context,
 ): Promise<FoundProposal> {
-  const { id, path, uid, writtenAt } = file;
   const origin = { id, path, uid, isOwn: getuid?.() === uid, writtenAt };
   try {
-    const read = readFile(file, context);
-    const { proposal } = read;
-    const { account, rows, maxTotal, expiresAt, reason } = proposal;
+    if (text === undefined)
+      throw new Failure('usage', 'it is not a plain file of at most 512 KiB in UTF-8');
+    const read = readProposal(text, id, environmentOf(context));
+    const { account, rows, maxTotal, expiresAt, reason } = read.proposal;
     const own = await context.account();
     if (account !== null && account !== own.id)
       throw new Failure('usage', `it is for the account ${account}`);
@@ -128,6 +116,15 @@ async function describe(
   }
 }
 
+const nothing = {
+  state: 'void',
+  what: [],
+  maxTotal: [],
+  expiresAt: null,
+  reason: null,
+  remarks: [],
+} as const;
+
 /** A row in words that name the account or the destination, and not only a name. */
 function whatIsPaid(row: Instruction): string {
   const { to, amount, payout, name } = row;
@@ -138,40 +135,21 @@ function whatIsPaid(row: Instruction): string {
     return `${amountAsked(row)} to ${holder}, ${bank} ${account}`;
   }
   const found = amount === 'invoice' ? detectDestination(to) : undefined;
-  const order = found?.kind === 'bolt11' ? found.value : undefined;
-  const msat = order?.amountMsat ?? null;
-  const what =
-    msat === null ? inWords(row) : `${formatSats(btcFromMsat(msat))}, invoice ${shortened(to)}`;
-  return name === undefined || msat !== null ? what : `${what} (${shortened(to)})`;
-}
-
-const nothing = {
-  state: 'void',
-  what: [],
-  maxTotal: [],
-  expiresAt: null,
-  reason: null,
-  remarks: [],
-} as const;
-
-function readFile({ id, text }: OutboxFile, context: Deps<'settings' | 'now'>) {
-  if (text === undefined)
-    throw new Failure('usage', 'it is not a plain file of at most 512 KiB in UTF-8');
-  return readProposal(text, id, environmentOf(context));
+  const msat = found?.kind === 'bolt11' ? found.value.amountMsat : null;
+  if (msat !== null) return `${formatSats(btcFromMsat(msat))}, invoice ${shortened(to)}`;
+  return `${inWords(row)}${name === undefined ? '' : ` (${shortened(to)})`}`;
 }
 
 function stateOf(
   { id, proposal }: ReadProposal,
   payments: readonly (Payment | undefined)[],
-  { refusedIds, now }: KnownHere,
+  { refused, now }: Known,
 ): ProposalView['state'] {
-  const states = payments.map((payment) => payment && status(payment));
+  const states = payments.map((payment) => (payment ? status(payment) : 'open'));
   if (states.every((each) => each === 'paid')) return 'paid';
-  const isBegun = states.some(
-    (each) => each !== undefined && each !== 'abandoned' && each !== 'open',
-  );
+  const isBegun = states.some((each) => each !== 'abandoned' && each !== 'open');
   // Another run may have paid a row of a refused batch under the reference of the row.
-  if (refusedIds.has(id) && (proposal.batch !== null || !isBegun)) return 'refused';
+  if (refused.has(id) && (proposal.batch !== null || !isBegun)) return 'refused';
   if (isBegun) return 'paying';
   return proposal.expiresAt <= now ? 'expired' : 'open';
 }
@@ -190,6 +168,3 @@ async function paymentsOf(
   const { found } = await inJournal(proposedRows(read, environmentOf(context)), lookup);
   return found.map(({ row }) => row.payment);
 }
-
-export const digestsOf = ({ proposal }: ReadProposal): string =>
-  proposal.rows.map(digestOf).join(' ');

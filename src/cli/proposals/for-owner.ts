@@ -21,16 +21,58 @@ import { environmentOf, outboxOf } from './outbox.js';
 const validMs = 3 * 86_400_000;
 
 /** The budget that the run charges, whose owner decides by proposals. */
-export const budgetOf = (context: Context): BudgetOfRun | undefined => {
-  const { budget } = context.settings;
-  return budget === undefined ? undefined : { name: budget, owner: ownerOf(budget, context) };
-};
-
-const ownerOf = (budget: string, context: Context): Owner => ({
-  decided: (payment) => decided(payment, budget, context),
-  async propose(payment, { clause, forOwner }) {
-    const earlier = await decided(payment, budget, context);
-    if (earlier !== undefined)
+export function budgetOf(context: Context): BudgetOfRun | undefined {
+  const { budget: name } = context.settings;
+  if (name === undefined) return undefined;
+  const { now } = context;
+  const folderOf = async (): Promise<string> => {
+    const { id, client } = await context.account();
+    const budget = await (await context.budgets()).one(id, name, client.datedNow());
+    return outboxOf(budget?.rules.outbox ?? undefined, context);
+  };
+  /** Writes the file of the proposal where it is missing. Returns the failure of the run. */
+  const awaiting = async (
+    { id, text }: Pick<ProposalRecord, 'id' | 'text'>,
+    { ref }: Pick<Payment, 'ref'>,
+    why = '',
+  ): Promise<Failure> => {
+    const folder = await folderOf();
+    writeProposal(folder, id, text);
+    const options = folder === outboxOf(undefined, context) ? {} : { '--outbox': folder };
+    return new Failure('limit', `${why}The owner decides about the proposal ${id}.`, {
+      money: 'Not sent yet',
+      proposal: id,
+      ref,
+      hint: 'Once the owner has paid it, the same reference reports the payment. The owner runs',
+      next: { do: 'run', command: 'proposals pay', argument: id, options },
+    });
+  };
+  const decided: Owner['decided'] = async (payment) => {
+    const { scope, journal } = await context.account();
+    const nonce = `"nonce":"${nonceOf(payment)}"`;
+    for (const record of await (await context.proposals()).all(scope)) {
+      const { id, text, refusedAt, digests } = record;
+      if (!text.includes(nonce)) continue;
+      const { proposal } = readProposal(text, id, environmentOf(context));
+      const paid = await (await journal()).find(scope, referenceOf(id));
+      const isBegun = paid !== undefined && status(paid) !== 'abandoned';
+      const isSame = digests === payment.digest;
+      if (paid !== undefined && mayHavePaid(paid)) {
+        if (isSame) return paid;
+        throw differentPayment(paid, instructionOf(payment));
+      }
+      if (refusedAt !== null && isSame)
+        throw new Failure('declined', `the owner refused the proposal ${id}.`, {
+          money: 'Not sent',
+          ref: payment.ref,
+        });
+      if (refusedAt === null && (isBegun || proposal.expiresAt > now()))
+        throw await awaiting(record, payment);
+    }
+    return undefined;
+  };
+  const propose: Owner['propose'] = async (payment, { clause, forOwner }) => {
+    if ((await decided(payment)) !== undefined)
       return new Failure('temporary', 'the owner decided meanwhile.', { money: 'Not sent' });
     const { scope, id: account } = await context.account();
     const proposal: Proposal = {
@@ -38,18 +80,19 @@ const ownerOf = (budget: string, context: Context): Owner => ({
       rows: [instructionOf(payment)],
       batch: null,
       maxTotal: forOwner === undefined ? [] : [withMargin(forOwner)],
-      expiresAt: context.now() + validMs,
+      expiresAt: now() + validMs,
       reason: clause,
       nonce: nonceOf(payment),
     };
     const { id, text } = writtenProposal(proposal, environmentOf(context));
-    checkOutbox(await folderOf(budget, context));
+    checkOutbox(await folderOf());
     // The record comes first: a crash leaves a proposal that nobody has seen, and never two.
     const record = { id, text, digests: payment.digest, refusedAt: null, note: null };
     await (await context.proposals()).keep(scope, record);
-    return awaiting(record, payment, budget, context, `${clause}. `);
-  },
-});
+    return awaiting(record, payment, `${clause}. `);
+  };
+  return { name, owner: { decided, propose } };
+}
 
 /** 2 % above the quote, because the price may change until the owner decides. */
 const withMargin = ({ ccy, value }: Money): Money =>
@@ -57,58 +100,3 @@ const withMargin = ({ ccy, value }: Money): Money =>
 
 const nonceOf = ({ scope, ref }: Pick<Payment, 'scope' | 'ref'>): string =>
   createHash('sha256').update(`${scope} ${ref}`).digest('hex').slice(0, 32);
-
-async function decided(
-  payment: Parameters<Owner['decided']>[0],
-  budget: string,
-  context: Context,
-): Promise<Payment | undefined> {
-  const { scope, journal } = await context.account();
-  const nonce = `"nonce":"${nonceOf(payment)}"`;
-  const records = await (await context.proposals()).all(scope);
-  for (const record of records.filter(({ text }) => text.includes(nonce))) {
-    const { id, refusedAt, digests } = record;
-    const { proposal } = readProposal(record.text, id, environmentOf(context));
-    const paid = await (await journal()).find(scope, referenceOf(id));
-    const isBegun = paid !== undefined && status(paid) !== 'abandoned';
-    const isOver = proposal.expiresAt <= context.now() && !isBegun;
-    const isSame = digests === payment.digest;
-    if (paid !== undefined && mayHavePaid(paid)) {
-      if (isSame) return paid;
-      throw differentPayment(paid, instructionOf(payment));
-    }
-    if (refusedAt !== null && isSame)
-      throw new Failure('declined', `the owner refused the proposal ${id}.`, {
-        money: 'Not sent',
-        ref: payment.ref,
-      });
-    if (refusedAt === null && !isOver) throw await awaiting(record, payment, budget, context);
-  }
-  return undefined;
-}
-
-/** Writes the file of the proposal where it is missing. Returns the failure of the run. */
-async function awaiting(
-  { id, text }: ProposalRecord,
-  { ref }: Pick<Payment, 'ref'>,
-  budget: string,
-  context: Context,
-  why = '',
-): Promise<Failure> {
-  const folder = await folderOf(budget, context);
-  writeProposal(folder, id, text);
-  const options = folder === outboxOf(undefined, context) ? {} : { '--outbox': folder };
-  return new Failure('limit', `${why}The owner decides about the proposal ${id}.`, {
-    money: 'Not sent yet',
-    proposal: id,
-    ref,
-    hint: 'Once the owner has paid it, the same reference reports the payment. The owner runs',
-    next: { do: 'run', command: 'proposals pay', argument: id, options },
-  });
-}
-
-async function folderOf(name: string, context: Context): Promise<string> {
-  const { id, client } = await context.account();
-  const budget = await (await context.budgets()).one(id, name, client.datedNow());
-  return outboxOf(budget?.rules.outbox ?? undefined, context);
-}

@@ -1,6 +1,7 @@
 // Lists, shows, pays and refuses proposals, and waits for new ones. A proposal carries no secret,
 // so its file may come from another user or machine.
 import { execFile } from 'node:child_process';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { Transaction } from '../../api/types.js';
 import { formatAmounts, money, type Money, fixed } from '../../formats/amount.js';
@@ -19,18 +20,17 @@ import {
   proposedRows,
   referenceOf,
   sendWords,
-  type Proposal,
 } from '../../wallet/proposals/proposal.js';
-import { sumsOf, runName } from '../../wallet/batch/row.js';
+import { sumsOf, runName, type Row } from '../../wallet/batch/row.js';
 import { batchResultView, type BatchResult, runRows } from '../batch/batch-flow.js';
 import type { Context } from '../context.js';
 import { defineCommand, list, record } from '../define.js';
 import { flag, text, verbatim, type ValuesOf, readAll } from '../values.js';
-import { digestsOf, findProposal, findProposals, type FoundProposal } from './find.js';
+import { findProposal, findProposals, type FoundProposal } from './find.js';
 import { outboxOf, outboxOption, environmentOf } from './outbox.js';
-import { mayHaveMoved, mayHavePaid, type Payment } from '../../store/journal/payment.js';
+import { mayHaveMoved, mayHavePaid } from '../../store/journal/payment.js';
 import { unfinished, journalFirst } from '../../wallet/payment/pay.js';
-import type { Instruction } from '../../wallet/instruction/instruction.js';
+import { digestOf } from '../../wallet/instruction/instruction.js';
 import { readSendNow } from '../../wallet/instruction/send.js';
 import {
   checkRows,
@@ -42,53 +42,44 @@ import {
 import { draining } from '../batch/batch-pay.js';
 import { runPayment } from '../payment/payment-flow.js';
 import { swapPresentation } from '../payment/payment-screen.js';
-import { paymentOptions, type PaymentFlags, aboutSwap } from '../payment/payment-options.js';
+import { paymentOptions, aboutSwap } from '../payment/payment-options.js';
 import { paySend } from '../payment/send-flow.js';
 import { runPayoutInstruction, withInstitutions } from '../payout/payout-flow.js';
 
-/** How a proposal is paid. The proposal fixes what is paid, and up to which total. */
-export const howToPay = {
-  concurrency: batchOptions.concurrency,
-  onError: batchOptions.onError,
-  result: batchOptions.result,
-  wait: paymentOptions.wait,
-  waitTimeout: paymentOptions.waitTimeout,
-  retry: paymentOptions.retry,
-};
+const { concurrency, onError, result } = batchOptions;
+const { wait, waitTimeout, retry } = paymentOptions;
 
-export type HowToPay = ValuesOf<typeof howToPay>;
+/** How a proposal is paid. The proposal fixes what is paid, and up to which total. */
+const howToPay = { concurrency, onError, result, wait, waitTimeout, retry };
+
+type HowToPay = ValuesOf<typeof howToPay>;
+
+/** A proposal that may be paid. */
+type Payable = FoundProposal & ReadProposal;
 
 /** Pays a proposal of one payment. After the expiry, only a submitted payment goes on. */
-export async function payOne(
-  { id, proposal }: ReadProposal,
-  { wait, waitTimeout, retry }: HowToPay,
+async function payOne(
+  { id, proposal }: Payable,
+  how: HowToPay,
   context: Context,
 ): Promise<Transaction> {
   const { scope, journal } = await context.account();
   const ref = referenceOf(id);
   const begun = await (await journal()).find(scope, ref);
   if (begun === undefined || !mayHavePaid(begun)) checkProposal(proposal, context.now());
-  const {
-    maxTotal: [maxTotal],
-  } = proposal;
   const [row] = await withInstitutions(proposal.rows, context);
   if (row === undefined) throw new Error('The proposal has no payment.');
-  const given = { ...fixedFlags, wait, waitTimeout, retry, ref, maxTotal, note: row.note };
-  return payRow(row, { ...given, proposal: id }, context);
-}
-
-const fixedFlags = {
-  maxFee: undefined,
-  maxRateLoss: undefined,
-  quoteOnly: false,
-  again: true,
-};
-
-async function payRow(
-  row: Instruction,
-  flags: PaymentFlags,
-  context: Context,
-): Promise<Transaction> {
+  const flags = {
+    ...how,
+    maxFee: undefined,
+    maxRateLoss: undefined,
+    maxTotal: proposal.maxTotal[0],
+    quoteOnly: false,
+    again: true,
+    ref,
+    note: row.note,
+    proposal: id,
+  };
   switch (row.verb) {
     case 'swap':
       return runPayment(row, flags, { about: aboutSwap(row), ...swapPresentation }, context);
@@ -100,83 +91,68 @@ async function payRow(
 }
 
 /** Pays the rows of a proposed batch, and continues a batch that an earlier run began. */
-export const payMany = (
-  read: ReadProposal,
-  how: HowToPay,
-  context: Context,
-): Promise<BatchResult> =>
+const payMany = (read: Payable, how: HowToPay, context: Context): Promise<BatchResult> =>
   draining(context, (drain, nested) => {
     const refs = new Set(proposedRows(read, environmentOf(context)).map(({ ref }) => ref));
     return journalFirst(
       unfinished(({ ref }) => refs.has(ref)),
       context.journal,
       async () => {
-        const flags = flagsOf(read, how);
+        const defaults = readAll(batchOptions, {});
+        const flags = {
+          ...defaults,
+          ...how,
+          name: read.proposal.batch?.name ?? '',
+          waitTimeout: how.waitTimeout ?? defaults.waitTimeout,
+          // With --yes, --digest approves exactly these rows.
+          acceptChanges: true,
+        };
         return runRows(await sourceOf(read, flags, nested), flags, drain, nested);
       },
     );
   });
 
-function flagsOf({ proposal }: ReadProposal, { waitTimeout, ...how }: HowToPay): BatchFlags {
-  const defaults = readAll(batchOptions, {});
-  return {
-    ...defaults,
-    ...how,
-    name: proposal.batch?.name ?? '',
-    waitTimeout: waitTimeout ?? defaults.waitTimeout,
-    // With --yes, --digest approves exactly these rows.
-    acceptChanges: true,
-  };
-}
-
 async function sourceOf(
-  read: ReadProposal,
+  { id, proposal, text: file }: Payable,
   flags: BatchFlags,
   context: Context,
 ): Promise<BatchSource> {
-  const { id, proposal } = read;
   const named = { ...proposal, rows: await withInstitutions(proposal.rows, context) };
-  const rows = proposedRows({ ...read, proposal: named }, environmentOf(context));
+  const rows = proposedRows({ id, text: file, proposal: named }, environmentOf(context));
   const check = await checkRows(rows, flags, context, async (row) => row);
   const refusal = { do: 'run', command: 'proposals refuse', argument: id } as const;
   refuseProblems(check, { hint: 'To refuse the proposal', next: refusal }, context);
   if (check.toPay.length > 0) checkProposal(proposal, context.now());
-  const file = `proposal ${id.slice(0, 8)}`;
-  const { name, result = null } = flags;
+  const title = `proposal ${id.slice(0, 8)}`;
+  const { name, result: path = null } = flags;
+  const { maxTotal } = proposal;
   return {
     check,
-    file,
+    file: title,
     name,
-    run: check.run ?? runName(context.now(), name === '' ? file : name),
-    result,
+    run: check.run ?? runName(context.now(), name || title),
+    result: path,
     retry: { command: 'proposals pay', argument: id, options: { '--retry': true } },
     approved: {
       proposal: id,
-      rest: restOf(proposal, check.rows),
+      rest: restOf(maxTotal, check.rows),
       // Several homes that pay the proposal at the same time charge one sum.
       budget: {
         name: referenceOf(id),
-        total: Object.fromEntries(proposal.maxTotal.map(({ ccy, value }) => [ccy, fixed(value)])),
+        total: Object.fromEntries(maxTotal.map(({ ccy, value }) => [ccy, fixed(value)])),
       },
     },
   };
 }
 
 /** The rest of the highest total after the attempts that may have moved money. */
-const restOf = (
-  { maxTotal }: Proposal,
-  rows: readonly { readonly payment?: Payment | undefined }[],
-): Money[] => {
+function restOf(maxTotal: readonly Money[], rows: readonly Row[]): Money[] {
   const moved = rows.flatMap(({ payment }) => payment?.attempts.filter(mayHaveMoved) ?? []);
-  return maxTotal.map(({ ccy, value }) =>
-    moved
-      .filter(({ spendCcy }) => spendCcy === ccy)
-      .reduce((rest, each) => money(ccy, rest.value.minus(each.approvedTotal ?? 0)), {
-        ccy,
-        value,
-      }),
+  const spent = moved.flatMap(({ spendCcy, approvedTotal }) =>
+    spendCcy === null ? [] : money(spendCcy, `-${approvedTotal ?? 0}`),
   );
-};
+  return sumsOf([...maxTotal, ...spent]);
+}
 
 const id = () => text('ID').describe('id of a proposal, or at least its first 6 characters');
 
@@ -188,29 +164,27 @@ export const proposals = defineCommand({
     ['svcpay proposals /srv/outbox --all', 'lists all proposals in a folder'],
   ],
   async run({ folder, all }, context) {
-    const found = await listed(outboxOf(folder, context), context);
-    return found.map(({ view }) => view).filter(({ state }) => all || isWaiting(state));
+    const found = await reported(folder, context);
+    return found.filter(({ state }) => all || state === 'open' || state === 'paying');
   },
   view: list(proposalList),
 });
 
 /** Finds the proposals of the folder, and reports those that were settled after their run. */
-async function listed(folder: string, context: Context): Promise<readonly FoundProposal[]> {
-  const found = await findProposals(folder, context);
-  for (const { read, txnId, view } of found)
-    if (read !== undefined && view.state === 'paid')
-      report(read, folder, { state: 'paid', txnId, exitCode: 0 });
-  return found;
+async function reported(
+  folder: string | undefined,
+  context: Context,
+): Promise<readonly ProposalView[]> {
+  const found = await findProposals(outboxOf(folder, context), context);
+  for (const { view, txnId } of found) if (view.state === 'paid') reportPaid(view, txnId);
+  return found.map(({ view }) => view);
 }
-
-const isWaiting = (state: ProposalView['state']): boolean => state === 'open' || state === 'paying';
 
 export const proposalsShow = defineCommand({
   arguments: { id: id() },
   options: { outbox: outboxOption() },
   examples: [['svcpay proposals show 5f0c91ab', 'shows a proposal and what is unusual about it']],
-  run: async ({ id: name, outbox }, context) =>
-    (await findProposal(name, outboxOf(outbox, context), context)).view,
+  run: async ({ id: name, outbox }, context) => (await findProposal(name, outbox, context)).view,
   view: record(proposalCard),
 });
 
@@ -255,13 +229,17 @@ async function payProposals(
   { ids, digest, outbox, ...how }: { ids: string[] } & ValuesOf<typeof payOptions>,
   context: Context,
 ): Promise<Paid> {
-  const folder = outboxOf(outbox, context);
   const { globals, ask, out, now } = context;
-  const found = await Promise.all(ids.map((name) => findProposal(name, folder, context)));
+  const found = await Promise.all(ids.map((name) => findProposal(name, outbox, context)));
   const payable = found.map((each) => payableOf(each, context));
-  if (globals.yes) demandDigest(found, digest);
-  const show = (view: ProposalView | undefined): void =>
-    void (view && out.card((canvas) => ['', ...proposalCard(now()).screen(canvas, view)]));
+  if (globals.yes && (digest === undefined || ids.length > 1 || payable[0]?.id !== digest))
+    throw new Failure('usage', 'with --yes, --digest must be the whole id of one proposal.', {
+      money: 'Not sent',
+      hint: 'Review the proposal',
+      next: { do: 'run', command: 'proposals show ID' },
+    });
+  const show = ({ view }: Payable): boolean =>
+    out.card((canvas) => ['', ...proposalCard(now()).screen(canvas, view)]);
   const batch = payable.find(({ proposal }) => proposal.batch !== null);
   if (batch !== undefined) {
     if (found.length > 1)
@@ -269,8 +247,10 @@ async function payProposals(
         money: 'Not sent',
         next: { do: 'run', command: 'proposals pay', argument: batch.id },
       });
-    show(found[0]?.view);
-    return { batch: await payBatch(batch, folder, how, context) };
+    show(batch);
+    const paid = await decided(batch, context, () => payMany(batch, how, context));
+    if (paid.summary.paid === paid.summary.rows) reportPaid(batch.view, null);
+    return { batch: paid };
   }
   const isPlain = ({ view }: FoundProposal): boolean => view.remarks.length === 0;
   const together = found.length > 1 && found.length <= mostTogether && found.every(isPlain);
@@ -282,19 +262,18 @@ async function payProposals(
   }
   const agreed = together ? { ...context, globals: { ...globals, yes: true } } : context;
   const transactions: Transaction[] = [];
-  for (const [index, read] of payable.entries()) {
-    if (!together) show(found[index]?.view);
-    const work = (): Promise<Transaction> => payOne(read, how, agreed);
-    const txn = await decided(read, folder, agreed, work);
-    if (txn.txnState === 'completed')
-      report(read, folder, { state: 'paid', txnId: txn.txnId, exitCode: 0 });
+  for (const each of payable) {
+    if (!together) show(each);
+    const txn = await decided(each, agreed, () => payOne(each, how, agreed));
+    if (txn.txnState === 'completed') reportPaid(each.view, txn.txnId);
     transactions.push(txn);
   }
   return { transactions };
 }
 
 /** Throws Failure if a proposal must not be paid. A run of an earlier payment may continue. */
-function payableOf({ view, read }: FoundProposal, { settings }: Context): ReadProposal {
+function payableOf(found: FoundProposal, { settings }: Context): Payable {
+  const { view, read } = found;
   const why = {
     void: view.why ?? 'its file is not valid',
     refused: 'it was refused',
@@ -309,70 +288,42 @@ function payableOf({ view, read }: FoundProposal, { settings }: Context): ReadPr
     throw new Failure('usage', `the proposal ${view.id.slice(0, 8)}… cannot be paid: ${reason}`, {
       money: 'Not sent',
     });
-  return read;
-}
-
-function demandDigest(
-  [only, ...others]: readonly FoundProposal[],
-  digest: string | undefined,
-): void {
-  if (digest !== undefined && only?.view.id === digest && others.length === 0) return;
-  throw new Failure('usage', 'with --yes, --digest must be the whole id of one proposal.', {
-    money: 'Not sent',
-    hint: 'Review the proposal',
-    next: { do: 'run', command: 'proposals show ID' },
-  });
-}
-
-async function payBatch(
-  read: ReadProposal,
-  folder: string,
-  how: HowToPay,
-  context: Context,
-): Promise<BatchResult> {
-  const result = await decided(read, folder, context, () => payMany(read, how, context));
-  if (result.summary.paid === result.summary.rows)
-    report(read, folder, { state: 'paid', txnId: null, exitCode: 0 });
-  return result;
+  return { ...found, ...read };
 }
 
 /** Records the proposal and pays it. After a person's no, asks whether to refuse it for good. */
-async function decided<T>(
-  read: ReadProposal,
-  folder: string,
-  context: Context,
-  work: () => Promise<T>,
-): Promise<T> {
-  const { scope } = await context.account();
-  await (await context.proposals()).keep(scope, recordOf(read, null, null));
+async function decided<T>(found: Payable, context: Context, work: () => Promise<T>): Promise<T> {
+  await keep(found, null, undefined, context);
   try {
     return await work();
   } catch (error) {
     if (error instanceof Failure && error.kind === 'declined' && context.terminal.canPrompt) {
       const isFinal = await context.ask.confirm('Refuse this proposal for good?');
-      if (isFinal) await refuse(read, folder, undefined, context);
+      if (isFinal) await refuse(found, undefined, context);
     }
     throw error;
   }
 }
 
-interface Result {
-  readonly state: 'paid' | 'refused';
-  readonly txnId: string | null;
-  readonly exitCode: number;
-}
-
 /** Tells the proposer, beside the proposal, what became of it. */
-const report = ({ id: name }: ReadProposal, folder: string, result: Result): void =>
-  void writeResult(folder, name, `${JSON.stringify(result)}\n`);
+const report = ({ id: name, path }: ProposalView, result: object): void =>
+  void writeResult(dirname(path), name, `${JSON.stringify(result)}\n`);
 
-const recordOf = (read: ReadProposal, refusedAt: number | null, note: string | null) => ({
-  id: read.id,
-  digests: digestsOf(read),
-  text: read.text,
-  refusedAt,
-  note,
-});
+const reportPaid = (view: ProposalView, txnId: string | null): void =>
+  report(view, { state: 'paid', txnId, exitCode: 0 });
+
+/** Records the proposal, with the time at which a person refused it. */
+async function keep(
+  { id: name, text: file, proposal }: ReadProposal,
+  refusedAt: number | null,
+  note: string | undefined,
+  context: Context,
+): Promise<void> {
+  const { scope } = await context.account();
+  const digests = proposal.rows.map(digestOf).join(' ');
+  const record = { id: name, digests, text: file, refusedAt, note: note ?? null };
+  await (await context.proposals()).keep(scope, record);
+}
 
 export const proposalsRefuse = defineCommand({
   arguments: { id: id() },
@@ -383,12 +334,12 @@ export const proposalsRefuse = defineCommand({
   changes: true,
   examples: [['svcpay proposals refuse 5f0c91ab --note "paid in cash"', 'refuses it for good']],
   async run({ id: name, note, outbox }, context) {
-    const folder = outboxOf(outbox, context);
-    const { view, read } = await findProposal(name, folder, context);
+    const found = await findProposal(name, outbox, context);
+    const { view, read } = found;
     const isSent = view.state === 'paying' && read?.proposal.batch === null;
     if (read === undefined || view.state === 'paid' || isSent)
       throw new Failure('usage', `Not refused: the proposal is ${view.state}.`);
-    await refuse(read, folder, note, context);
+    await refuse({ ...found, ...read }, note, context);
     return { id: view.id, state: 'refused' };
   },
   view: record(
@@ -400,15 +351,9 @@ export const proposalsRefuse = defineCommand({
   ),
 });
 
-async function refuse(
-  read: ReadProposal,
-  folder: string,
-  note: string | undefined,
-  context: Context,
-): Promise<void> {
-  const { scope } = await context.account();
-  await (await context.proposals()).keep(scope, recordOf(read, context.now(), note ?? null));
-  report(read, folder, { state: 'refused', txnId: null, exitCode: exitCodes.declined });
+async function refuse(found: Payable, note: string | undefined, context: Context): Promise<void> {
+  await keep(found, context.now(), note, context);
+  report(found.view, { state: 'refused', txnId: null, exitCode: exitCodes.declined });
 }
 
 const pauseMs = 2_000;
@@ -424,21 +369,18 @@ export const proposalsWatch = defineCommand({
       'passes id, highest total and count to a program, and no text of the file',
     ],
   ],
-  async run({ folder, exec }, context) {
-    return watch(outboxOf(folder, context), exec, context);
-  },
+  run: async ({ folder, exec }, context) => watch(folder, exec, context),
   view: list(proposalList),
 });
 
 async function* watch(
-  folder: string,
+  folder: string | undefined,
   exec: string | undefined,
   context: Context,
 ): AsyncGenerator<ProposalView> {
   const seen = new Set<string>();
   while (!context.signal.aborted) {
-    const found = await listed(folder, context);
-    const open = found.flatMap(({ view }) => (view.state === 'open' ? [view] : []));
+    const open = (await reported(folder, context)).filter(({ state }) => state === 'open');
     for (const view of open.filter(({ id: each }) => !seen.has(each))) {
       seen.add(view.id);
       yield view;

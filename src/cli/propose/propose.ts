@@ -19,7 +19,7 @@ import {
 import { checkBatch } from '../../wallet/batch/check.js';
 import { readRows } from '../../wallet/batch/rows.js';
 import { noLimits } from '../../wallet/limits/limits.js';
-import { refuseProblems, batchOptions, batchColumns, planRow } from '../batch/batch-check.js';
+import { refuseProblems, rowOptions, batchColumns, planRow } from '../batch/batch-check.js';
 import { defineCommand, type Deps, record } from '../define.js';
 import { completePayout } from '../payout/payout-flow.js';
 import { readDraft, answerOptions, missingFlags, payoutOptions } from '../payout/payout-draft.js';
@@ -47,7 +47,6 @@ const proposalOptions = {
   outbox: outboxOption(),
 };
 
-type ProposalFlags = ValuesOf<typeof proposalOptions>;
 type ProposeDeps = Deps<'globals' | 'home' | 'now' | 'newId' | 'out' | 'settings'>;
 
 interface Proposed {
@@ -126,12 +125,7 @@ export const proposePayout = defineCommand({
 
 export const proposeBatch = defineCommand({
   arguments: { file: file().describe('CSV file as for svcpay batch, or - for stdin') },
-  options: {
-    name: batchOptions.name,
-    from: batchOptions.from,
-    ignoreColumns: batchOptions.ignoreColumns,
-    ...proposalOptions,
-  },
+  options: { ...rowOptions, ...proposalOptions },
   changes: true,
   examples: [
     ['svcpay propose batch payroll.csv --max-total 0.005btc', 'proposes all rows of a file'],
@@ -213,40 +207,35 @@ function complete(words: ReturnType<typeof readSwapWords>): typeof words {
   });
 }
 
-const payCommand = (id: string, { globals }: ProposeDeps): string =>
-  commandLine({ command: 'proposals pay', argument: id }, globals);
-
 async function propose(
   instructions: readonly Instruction[],
-  flags: ProposalFlags,
+  { note, maxTotal, reason, expires, outbox }: ValuesOf<typeof proposalOptions>,
   context: ProposeDeps,
   batch: Proposal['batch'] = null,
 ): Promise<Proposed> {
   const { globals, now, newId, out } = context;
-  const { note, maxTotal, reason, expires, outbox } = flags;
   if (maxTotal.length === 0)
     throw new Failure('usage', '--max-total is missing.', {
       money: 'Not proposed',
       hint: 'Write the highest total with fees, such as --max-total 20000sat.',
     });
+  const expiresAt = now() + expires;
   const proposal: Proposal = {
     account: globals.account ?? null,
     // The owner is shown the destination, and a name of the proposer's address book only beside it.
     rows: instructions.map((each) => ({ ...each, ...(note && { note: each.note ?? note }) })),
     batch,
     maxTotal,
-    expiresAt: now() + expires,
+    expiresAt,
     reason: reason ?? null,
     nonce: newId().replaceAll('-', ''),
   };
   const { id, text: content } = writtenProposal(proposal, environmentOf(context));
-  const isPrinted = outbox === '-';
+  if (outbox === '-') return { id, path: null, expiresAt, text: content };
   const folder = outboxOf(outbox, context);
-  if (!isPrinted) checkOutbox(folder);
-  const path = isPrinted ? null : writeProposal(folder, id, content);
-  if (path !== null)
-    out.advise(
-      `  To pay at most ${formatAmounts(maxTotal)}, the owner runs: ${payCommand(id, context)}`,
-    );
-  return { id, path, expiresAt: proposal.expiresAt, text: content };
+  checkOutbox(folder);
+  const path = writeProposal(folder, id, content);
+  const command = commandLine({ command: 'proposals pay', argument: id }, globals);
+  out.advise(`  To pay at most ${formatAmounts(maxTotal)}, the owner runs: ${command}`);
+  return { id, path, expiresAt, text: content };
 }

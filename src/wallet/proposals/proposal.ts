@@ -132,11 +132,11 @@ export function writtenProposal(proposal: Proposal, environment: SendEnvironment
 }
 
 /** The rows of a proposed batch. A row without a reference gets one from the id. */
-export function proposedRows(
+export const proposedRows = (
   { id, proposal: { rows, batch } }: ReadProposal,
   environment: SendEnvironment,
-): PlannedRow[] {
-  return rows.map((instruction, index) => {
+): PlannedRow[] =>
+  rows.map((instruction, index) => {
     const { to, isSlow } = readAgain(instruction, environment);
     if (needOf(instruction) !== undefined) throw refused('a row of a batch needs an exact amount.');
     const order = orderOf(instruction, environment);
@@ -154,7 +154,6 @@ export function proposedRows(
       cells: {},
     });
   });
-}
 
 /** Reads an instruction again from its words, so that the file cannot name a false payee. */
 function readAgain(
@@ -162,15 +161,15 @@ function readAgain(
   environment: SendEnvironment,
 ): Pick<ReadRow, 'instruction' | 'to' | 'isSlow'> {
   const { verb, to, amount, from, payout } = given;
-  const written = typeof amount === 'string' ? undefined : amount;
+  const { written, side, value } = typeof amount === 'string' ? nothing : amount;
   switch (verb) {
     case 'swap': {
-      const words = { amount: written?.written, from, to };
-      return { instruction: readSwap(words, written?.side === 'gets'), to, isSlow: false };
+      const instruction = readSwap({ amount: written, from, to }, side === 'gets');
+      return { instruction, to, isSlow: false };
     }
     case 'payout': {
       const { destReq, ...rest } = payout ?? {};
-      const amtRequested = Number(written === undefined ? NaN : fixed(written.value));
+      const amtRequested = Number(value ? fixed(value) : NaN);
       const body = { ...rest, destReq: { ...destReq, amtRequested } };
       const { instruction } = readPayoutFile(JSON.stringify(body), 'service');
       return { instruction, to, isSlow: true };
@@ -182,19 +181,14 @@ function readAgain(
   }
 }
 
+const nothing = { written: undefined, side: undefined, value: undefined };
+
 /** The words of a send, from which the reader of sends makes the same instruction. */
 export function sendWords({ to, amount, from, ways, deductFees, note }: Instruction): SendWords {
   const via = ways?.length === 1 ? ways[0] : undefined;
-  if (typeof amount === 'string') return { to, from, via, deductFees, note };
-  const { written, side } = amount;
-  return {
-    to,
-    from,
-    via,
-    deductFees,
-    note,
-    ...(side === 'debits' ? { spend: written } : { amount: written }),
-  };
+  const words = { to, from, via, deductFees, note };
+  if (typeof amount === 'string') return words;
+  return { ...words, [amount.side === 'debits' ? 'spend' : 'amount']: amount.written };
 }
 
 const refused = (why: string, hint?: string): Failure =>
@@ -206,7 +200,7 @@ export type Remark = string;
 export interface Known {
   /** The latest payments of the account. */
   readonly payments: readonly Payment[];
-  /** The refused proposals: when each was refused, by the digest of what it asked for. */
+  /** When each refused proposal was refused, by its id and by the digests of its rows. */
   readonly refused: ReadonlyMap<string, number>;
   readonly now: number;
 }
@@ -217,7 +211,7 @@ const sameWithinMs = 86_400_000;
 export function remarksOn(instruction: Instruction, { payments, refused, now }: Known): Remark[] {
   const { verb, keys, payout } = instruction;
   if (verb === 'swap') return [];
-  const known = payments.map((payment) => instructionOf(payment));
+  const known = payments.map(instructionOf);
   const isKnown = known.some((each) => each.keys.some((key) => keys.includes(key)));
   const name = payout && payeeOf(payout).name;
   const sameName = known.find(({ payout: paid }) => paid && payeeOf(paid).name === name);
@@ -225,11 +219,10 @@ export function remarksOn(instruction: Instruction, { payments, refused, now }: 
   const refusedAt = refused.get(digestOf(instruction));
   const window = { now, paidWithinMs: sameWithinMs };
   const again = sameAgain({ instruction, order: undefined, ref: undefined }, payments, window);
+  const ago = (at: number): string => `${describeDuration(Math.max(now - at, 0))} ago`;
   return [
-    ...(isKnown ? [] : changed === undefined ? ['new payee'] : [`account changed from ${changed}`]),
-    ...(again === undefined ? [] : [`the same amount was sent ${ago(now - again.at)} ago`]),
-    ...(refusedAt === undefined ? [] : [`refused ${ago(now - refusedAt)} ago`]),
+    ...(isKnown ? [] : [changed === undefined ? 'new payee' : `account changed from ${changed}`]),
+    ...(again === undefined ? [] : [`the same amount was sent ${ago(again.at)}`]),
+    ...(refusedAt === undefined ? [] : [`refused ${ago(refusedAt)}`]),
   ];
 }
-
-const ago = (ms: number): string => describeDuration(Math.max(ms, 0));

@@ -3,26 +3,23 @@
 import { money, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { rails } from '../../formats/rails.js';
-import type { BudgetChange, BudgetRecords } from '../../store/journal/spending.js';
-import type { Budget, BudgetRules } from '../../store/journal/journal.js';
+import type { BudgetChange, BudgetState } from '../../store/journal/spending.js';
+import type { Budget, BudgetRules, Spend } from '../../store/journal/journal.js';
 import { budgetCard, budgetTable, type BudgetView } from '../../terminal/views/budget-view.js';
 import { sentenceView } from '../../terminal/cards/card.js';
 import { readAllowed } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
 import { defineCommand, list, record } from '../define.js';
-import { byCurrency } from '../limits/in-force.js';
+import { byCurrency, figure, readBudget } from '../limits/in-force.js';
 import { withContact } from '../payment/send-flow.js';
 import { outboxOption } from '../proposals/outbox.js';
-import { amount, choice, duration, flag, flagName, text, word, type ValuesOf } from '../values.js';
+import { choice, duration, flag, flagName, text, word, type ValuesOf } from '../values.js';
 
 export const budgetName = () =>
   word('NAME', (given) => {
     if (/^[a-z0-9][a-z0-9_.-]{0,63}$/i.test(given)) return given;
     throw new Failure('usage', `"${given}" is not a name: use letters, digits, ".", "_" and "-".`);
   }).describe('name of the budget');
-
-const figure = (summary: string) =>
-  amount().repeated().describe(`${summary}; at most one amount per currency`);
 
 const rules = {
   perPayment: figure('highest total of one payment, fees included'),
@@ -53,16 +50,14 @@ export const budgetAdd = defineCommand({
   ],
   async run({ name: called, ...given }, context) {
     const wanted = rulesOf(given, context);
-    if ((await read(called, context)) !== undefined)
+    const { expires } = given;
+    if ((await readBudget(called, context)) !== undefined)
       await context.ask.agree(`Replace the rules of the budget ${called}?`, 'Nothing was changed.');
-    await change(
-      called,
-      ({ stopped }, time) => ({
-        stopped,
-        rules: { ...wanted, expiresAt: given.expires === undefined ? null : time + given.expires },
-      }),
-      context,
-    );
+    const replace = ({ stopped }: BudgetState, time: number): BudgetState => ({
+      stopped,
+      rules: { ...wanted, expiresAt: expires === undefined ? null : time + expires },
+    });
+    await change(called, replace, context);
     return show(called, context);
   },
   view: record(budgetCard),
@@ -75,10 +70,10 @@ function rulesOf(
   const amounts = (key: 'perPayment' | 'perDay' | 'total' | 'askAbove') =>
     byCurrency(given[key], flagName(key));
   const [perPayment, askAbove] = [amounts('perPayment'), amounts('askAbove')];
-  const sums = { perDay: amounts('perDay'), total: amounts('total') };
-  const hasSum = (ccy: string): boolean => ccy in sums.perDay || ccy in sums.total;
-  const endless = Object.keys({ ...perPayment, ...askAbove }).find((ccy) => !hasSum(ccy));
-  const isEmpty = given.perDay.length + given.total.length === 0;
+  const [perDay, total] = [amounts('perDay'), amounts('total')];
+  const sums = { ...perDay, ...total };
+  const isEmpty = Object.keys(sums).length === 0;
+  const endless = Object.keys({ ...perPayment, ...askAbove }).find((ccy) => !(ccy in sums));
   if (isEmpty || endless !== undefined)
     throw new Failure(
       'usage',
@@ -87,7 +82,8 @@ function rulesOf(
     );
   return {
     perPayment,
-    ...sums,
+    perDay,
+    total,
     askAbove,
     destinations: to.flatMap((each) => readAllowed(withContact({ to: each }, context).to ?? each)),
     kinds,
@@ -181,14 +177,9 @@ async function changeAll(stopped: boolean, context: Context): Promise<readonly B
   return budgetList.run({}, context);
 }
 
-async function read(called: string, context: Context): Promise<Budget | undefined> {
-  const { id, client } = await context.account();
-  return (await context.budgets()).one(id, called, client.datedNow());
-}
-
 async function change(
   called: string | undefined,
-  to: Parameters<BudgetRecords['change']>[2],
+  to: (before: BudgetState, time: number) => BudgetState,
   context: Context,
 ): Promise<void> {
   const { id, client } = await context.account();
@@ -196,7 +187,7 @@ async function change(
 }
 
 async function show(called: string, context: Context): Promise<BudgetView> {
-  const budget = await read(called, context);
+  const budget = await readBudget(called, context);
   if (budget === undefined)
     throw new Failure('not-found', `There is no budget "${called}".`, {
       next: { do: 'run', command: 'budget list' },
@@ -206,44 +197,41 @@ async function show(called: string, context: Context): Promise<BudgetView> {
 }
 
 function viewOf(
-  { name: called, rules: kept, stopped, time, spentToday, spentEver }: Budget,
+  { name: called, rules: kept, stopped, time, ...spent }: Budget,
   changes: readonly BudgetChange[],
   { now }: Context,
 ): BudgetView {
-  const amounts = (of: Readonly<Record<string, string>>): Money[] =>
+  const figures = (of: Readonly<Record<string, string>>): Money[] =>
     Object.entries(of).map(([ccy, value]) => money(ccy, value));
-  const spent = (of: Budget['spentToday']): Money[] =>
-    of.map(({ ccy, total }) => money(ccy, total));
-  const { expiresAt } = kept;
+  const sums = (of: readonly Spend[]): Money[] => of.map(({ ccy, total }) => money(ccy, total));
+  const { expiresAt, destinations, kinds, outbox } = kept;
   const isExpired = expiresAt !== null && time >= expiresAt;
   return {
     name: called,
     state: stopped === 'all' ? 'all stopped' : stopped ? 'stopped' : isExpired ? 'expired' : 'open',
-    perPayment: amounts(kept.perPayment),
-    perDay: amounts(kept.perDay),
-    total: amounts(kept.total),
-    askAbove: amounts(kept.askAbove),
-    spentToday: spent(spentToday),
-    spentTotal: spent(spentEver),
-    to: kept.destinations,
-    kinds: kept.kinds,
+    perPayment: figures(kept.perPayment),
+    perDay: figures(kept.perDay),
+    total: figures(kept.total),
+    askAbove: figures(kept.askAbove),
+    spentToday: sums(spent.spentToday),
+    spentTotal: sums(spent.spentEver),
+    to: destinations,
+    kinds,
     // The rules count by the clock of the daily limit, and people read their own clock.
     expiresAt: expiresAt === null ? null : now() + expiresAt - time,
-    outbox: kept.outbox,
-    changes: changes.map((each, index) => ({
-      at: each.at,
-      by: `${each.by.user}@${each.by.host}`,
-      change: wordFor(
-        each,
-        changes.slice(0, index).findLast(({ ofAll }) => ofAll === each.ofAll),
-      ),
-    })),
+    outbox,
+    changes: changes.map((each, index) => {
+      const before = changes.slice(0, index).findLast(({ ofAll }) => ofAll === each.ofAll);
+      const { at, by } = each;
+      return { at, by: `${by.user}@${by.host}`, change: wordFor(each, before) };
+    }),
   };
 }
 
-function wordFor({ stopped, rules: after, ofAll }: BudgetChange, before?: BudgetChange): string {
-  if (ofAll) return stopped ? 'all stopped' : 'all started';
+function wordFor({ stopped, rules: after, ofAll }: BudgetChange, before?: BudgetState): string {
+  const turned = stopped ? 'stopped' : 'started';
+  if (ofAll) return `all ${turned}`;
   if (after === null) return 'removed';
-  if (stopped !== (before?.stopped ?? false)) return stopped ? 'stopped' : 'started';
-  return (before?.rules ?? null) === null ? 'added' : 'changed';
+  if (stopped !== (before?.stopped ?? false)) return turned;
+  return before?.rules ? 'changed' : 'added';
 }

@@ -1,9 +1,11 @@
 // Combines the spending limits of the account (in the database), the profile and the environment,
-// and changes the stored limits. Reads the amounts of a flag that is given once for each currency.
+// and changes the stored limits. Reads budgets, and flags that are given once for each currency.
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { changeProfile, type Limits } from '../../store/profile/profiles.js';
 import { limitsFrom, narrower, noLimits } from '../../wallet/limits/limits.js';
+import type { Budget } from '../../store/journal/journal.js';
 import type { Context } from '../context.js';
+import { amount } from '../values.js';
 import { fixed, isCurrency, type Money } from '../../formats/amount.js';
 
 /** The kinds of failures after which svcpay does not know the account. */
@@ -21,10 +23,8 @@ export async function limitsInForce(context: Context): Promise<Limits> {
 export async function storedLimits(context: Context): Promise<Limits> {
   const { config, settings } = context;
   const ofProfile = config.read().profiles[settings.profileName]?.limits ?? noLimits;
-  const database = await accountLimits(context);
-  return database === undefined
-    ? ofProfile
-    : narrower(ofProfile, (await database.read()) ?? noLimits);
+  const ofAccount = await (await accountLimits(context))?.read();
+  return narrower(ofProfile, ofAccount ?? noLimits);
 }
 
 /**
@@ -64,18 +64,27 @@ async function accountLimits(context: Context) {
   };
 }
 
+/** Reads a budget of the account. */
+export async function readBudget(name: string, context: Context): Promise<Budget | undefined> {
+  const { id, client } = await context.account();
+  return (await context.budgets()).one(id, name, client.datedNow());
+}
+
+/** A flag for the highest amounts by one rule. */
+export const figure = (summary: string) =>
+  amount().repeated().describe(`${summary}; at most one amount per currency`);
+
 /** Throws Failure `usage` for a currency that is unknown or was given twice. */
 export function byCurrency(amounts: readonly Money[], flag: string): Record<string, string> {
-  const twice = amounts.find(
-    ({ ccy }, index) => amounts.findIndex((each) => each.ccy === ccy) !== index,
-  );
-  if (twice !== undefined)
-    throw new Failure('usage', `No limit was set: ${flag} was given twice for ${twice.ccy}.`);
-  const other = amounts.find(({ ccy }) => !isCurrency(ccy));
-  if (other !== undefined)
-    throw new Failure(
-      'usage',
-      `No limit was set: ${other.ccy} is not a currency, so the limit would never apply.`,
-    );
+  const known = new Set<string>();
+  for (const { ccy } of amounts) {
+    if (known.size === known.add(ccy).size)
+      throw new Failure('usage', `No limit was set: ${flag} was given twice for ${ccy}.`);
+    if (!isCurrency(ccy))
+      throw new Failure(
+        'usage',
+        `No limit was set: ${ccy} is not a currency, so the limit would never apply.`,
+      );
+  }
   return Object.fromEntries(amounts.map(({ ccy, value }) => [ccy, fixed(value)]));
 }

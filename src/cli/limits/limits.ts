@@ -19,13 +19,14 @@ import type { Context } from '../context.js';
 import { defineCommand, list } from '../define.js';
 import {
   byCurrency,
+  figure,
   changeStoredLimits,
   limitsInForce,
   storedLimits,
   unknownAccount,
 } from './in-force.js';
 import { spentToday } from '../payment/payment-flow.js';
-import { amount, currency, flagName, text } from '../values.js';
+import { currency, flagName, text } from '../values.js';
 
 /** The limits with the line below their table. */
 interface ShownLimits {
@@ -47,16 +48,13 @@ export const limitsList = defineCommand({
   run: (_values, context) => showLimits(context),
 });
 
-const mostOf = (what: string) =>
-  amount().repeated().describe(`highest total of ${what}; at most one amount per currency`);
-
 /** Sets the limits of the given currencies, and keeps the limits of all other currencies. */
 export const limitsSet = defineCommand({
   changes: true,
   ...shown,
   options: {
-    perPayment: mostOf('one payment, fees included'),
-    perDay: mostOf('all payments in 24 hours'),
+    perPayment: figure('highest total of one payment, fees included'),
+    perDay: figure('highest total of all payments in 24 hours'),
   },
   examples: [
     [
@@ -73,12 +71,11 @@ export const limitsSet = defineCommand({
     ],
   ],
   async run(given, context) {
-    if (given.perPayment.length + given.perDay.length === 0) {
+    if (given.perPayment.length + given.perDay.length === 0)
       throw new Failure(
         'usage',
         'No limit was set: give --per-payment AMOUNT or --per-day AMOUNT.',
       );
-    }
     const change = byRule((rule) => byCurrency(given[rule], flagName(rule)));
     const stored = await storedLimits(context);
     for (const rule of ['perPayment', 'perDay'] as const)
@@ -139,21 +136,21 @@ export const limitsDisallow = defineCommand({
   async run({ destination }, context) {
     const { destinations } = await storedLimits(context);
     const names = destinations.includes(destination) ? [destination] : readAllowed(destination);
-    if (!destinations.some((each) => names.includes(each))) {
+    const without = (list: readonly string[]) => list.filter((each) => !names.includes(each));
+    const left = without(destinations).length;
+    if (left === destinations.length)
       throw new Failure('not-found', `${destination} is not on the allow-list.`, {
         next: { do: 'see-limits' },
       });
-    }
-    if (destinations.every((each) => names.includes(each))) {
+    if (left === 0)
       await context.ask.agree(
         'Without this last entry of the allow-list, payments can go to any destination. ' +
           'Remove the entry?',
         unchanged,
       );
-    }
     return changeLimits(context, (before) => ({
       ...before,
-      destinations: before.destinations.filter((each) => !names.includes(each)),
+      destinations: without(before.destinations),
     }));
   },
 });
@@ -167,8 +164,13 @@ export const limitsClear = defineCommand({
     ['svcpay limits clear USDT --yes', 'removes the limits in one currency'],
   ],
   async run({ ccy }, context) {
+    const { ask, database, settings } = context;
     const which = ccy === undefined ? 'all limits' : `the limits in ${ccy}`;
-    await context.ask.agree(`Remove ${which} of ${await limitedBy(context)}?`, unchanged);
+    const whose =
+      (await database()) === undefined
+        ? `profile ${settings.profileName}`
+        : 'the account, in every home that uses the database';
+    await ask.agree(`Remove ${which} of ${whose}?`, unchanged);
     const without = (limits: Readonly<Record<string, string>>): Record<string, string> =>
       Object.fromEntries(Object.entries(limits).filter(([each]) => each !== ccy));
     return changeLimits(context, (before) =>
@@ -176,11 +178,6 @@ export const limitsClear = defineCommand({
     );
   },
 });
-
-const limitedBy = async ({ database, settings }: Context): Promise<string> =>
-  (await database()) === undefined
-    ? `profile ${settings.profileName}`
-    : 'the account, in every home that uses the database';
 
 const unchanged = 'The limits are unchanged';
 
@@ -218,22 +215,15 @@ async function changeLimits(
 
 async function showLimits(context: Context): Promise<ShownLimits> {
   const limits = await limitsInForce(context);
-  const perDay = Object.keys(limits.perDay).length > 0;
-  const rows = rowsOf(limits, perDay ? await spentInWindow(context) : undefined);
-  return { rows, footer: footerOf(limits, context) };
-}
-
-/**
- * Returns the amounts spent in the last 24 hours, or undefined if svcpay does not know the account,
- * because the profile is not logged in or the service did not answer.
- */
-async function spentInWindow(context: Context): Promise<readonly Spend[] | undefined> {
-  try {
-    return await spentToday(context);
-  } catch (error) {
-    if (error instanceof Failure && unknownAccount.has(error.kind)) return undefined;
-    throw error;
-  }
+  const hasDaily = Object.keys(limits.perDay).length > 0;
+  // svcpay does not know the account if the profile is not logged in or the service did not answer.
+  const spent = hasDaily
+    ? await spentToday(context).catch((error: unknown) => {
+        if (error instanceof Failure && unknownAccount.has(error.kind)) return undefined;
+        throw error;
+      })
+    : undefined;
+  return { rows: rowsOf(limits, spent), footer: footerOf(limits, context) };
 }
 
 function rowsOf(limits: Limits, spent: readonly Spend[] | undefined): LimitRow[] {

@@ -24,8 +24,7 @@ import { readInputs, rowsAsCsv, type GivenInputs, type ToolRow } from './tools.j
 import { commandFor, type RunGlobals } from '../../terminal/next-step.js';
 import Big from 'big.js';
 import { methodProperties } from '../../formats/rails.js';
-import type { Budget } from '../../store/journal/journal.js';
-import { unknownAccount } from '../limits/in-force.js';
+import { readBudget, unknownAccount } from '../limits/in-force.js';
 import { concerned } from '../../wallet/payment/outcomes.js';
 
 /** A tool with its command, and the command that pays a quote. */
@@ -198,7 +197,7 @@ async function costOf(
     await check(async () =>
       checkBudget(
         context.settings.budget ?? '',
-        await budgetInForce(context),
+        await readBudget(context.settings.budget ?? '', context),
         order,
         quotedAmounts(order, quote),
       ),
@@ -441,20 +440,13 @@ function checkReference({ txn }: RuledPayment, ref: string | undefined): void {
   );
 }
 
-/** Reads the budget that the server charges. */
-async function budgetInForce(context: Context): Promise<Budget | undefined> {
-  const { id, client } = await context.account();
-  const { budget = '' } = context.settings;
-  return (await context.budgets()).one(id, budget, client.datedNow());
-}
-
 /** Throws Failure `usage` for a server that pays without a budget, or with an unknown one. */
 export async function demandBudget(context: Context): Promise<void> {
   const { budget } = context.settings;
   const next = { do: 'run', command: 'budget add agent --per-day 100000sat' } as const;
   if (budget === undefined)
     throw new Failure('usage', '--allow-payments requires a budget: --budget NAME.', { next });
-  const found = await budgetInForce(context).catch((error: unknown) => {
+  const found = await readBudget(budget, context).catch((error: unknown) => {
     // The account may be known at the first payment.
     if (error instanceof Failure && unknownAccount.has(error.kind)) return null;
     throw error;

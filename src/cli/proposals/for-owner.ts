@@ -16,6 +16,7 @@ import {
   type Proposal,
 } from '../../wallet/proposals/proposal.js';
 import type { Context } from '../context.js';
+import { readBudget } from '../limits/in-force.js';
 import { environmentOf, outboxOf } from './outbox.js';
 
 const validMs = 3 * 86_400_000;
@@ -26,8 +27,7 @@ export function budgetOf(context: Context): BudgetOfRun | undefined {
   if (name === undefined) return undefined;
   const { now } = context;
   const folderOf = async (): Promise<string> => {
-    const { id, client } = await context.account();
-    const budget = await (await context.budgets()).one(id, name, client.datedNow());
+    const budget = await readBudget(name, context);
     return outboxOf(budget?.rules.outbox ?? undefined, context);
   };
   /** Writes the file of the proposal where it is missing. Returns the failure of the run. */

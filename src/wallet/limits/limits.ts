@@ -189,18 +189,18 @@ export function limitsFrom(env: Readonly<Record<string, string | undefined>>): L
   };
 }
 
-function amountsIn(
+const amountsIn = (
   env: Readonly<Record<string, string | undefined>>,
   name: string,
-): Record<string, string> {
-  const texts = (env[name] ?? '')
+): Record<string, string> =>
+  (env[name] ?? '')
     .split(',')
-    .map((text) => text.trim())
-    .filter((text) => text !== '');
-  return texts
-    .map((text) => ({ [amountIn(text, name).ccy]: fixed(amountIn(text, name).value) }))
+    .filter((text) => text.trim() !== '')
+    .map((text) => {
+      const { ccy, value } = amountIn(text.trim(), name);
+      return { [ccy]: fixed(value) };
+    })
     .reduce(lower, {});
-}
 
 function amountIn(text: string, name: string) {
   try {
@@ -304,27 +304,26 @@ export function checkBudget(
     new OverBudget(name, reason, forOwner);
   if (budget === undefined) throw refuse(`there is no budget "${name}"`);
   const { rules, stopped, time, spentToday, spentEver } = budget;
+  const { perPayment, perDay, total, askAbove, kinds, destinations, expiresAt } = rules;
+  const it = `the budget ${name}`;
   if (stopped === 'all') throw refuse('all budgets are stopped');
-  if (stopped === 'this') throw refuse(`the budget ${name} is stopped`);
-  if (rules.expiresAt !== null && time >= rules.expiresAt)
-    throw refuse(`the budget ${name} has expired`);
-  if (rules.kinds.length > 0 && !rules.kinds.includes(kindOf(order)))
-    throw refuse(`the budget ${name} does not allow a payment by ${kindOf(order)}`);
+  if (stopped === 'this') throw refuse(`${it} is stopped`);
+  if (expiresAt !== null && time >= expiresAt) throw refuse(`${it} has expired`);
+  const kind = kindOf(order);
+  if (kinds.length > 0 && !kinds.includes(kind))
+    throw refuse(`${it} does not allow a payment by ${kind}`);
   const [debit] = amounts;
-  const hasFigure = (ccy: string): boolean => ccy in rules.perDay || ccy in rules.total;
-  const endless = amounts.slice(0, 1).find(({ ccy }) => !hasFigure(ccy));
-  if (endless !== undefined) throw refuse(`the budget ${name} has no figure in ${endless.ccy}`);
-  const whose = `the budget ${name}'s`;
-  if (!isPayable(rules.destinations, order))
-    throw refuse(`${order.destination} is not a payee of the budget ${name}`, debit);
-  const unasked = { rule: `${whose} ask-above amount`, limit: rules.askAbove };
-  const asked = excess([unasked], amounts);
+  if (debit !== undefined && !(debit.ccy in { ...perDay, ...total }))
+    throw refuse(`${it} has no figure in ${debit.ccy}`);
+  if (!isPayable(destinations, order))
+    throw refuse(`${order.destination} is not a payee of ${it}`, debit);
+  const asked = excess([{ rule: `${it}'s ask-above amount`, limit: askAbove }], amounts);
   if (asked !== undefined) throw refuse(asked, debit);
   const over = excess(
     [
-      { rule: `${whose} per-payment limit`, limit: rules.perPayment },
-      { rule: `${whose} daily limit`, limit: rules.perDay, spent: spentToday },
-      { rule: `${whose} total`, limit: rules.total, spent: spentEver },
+      { rule: `${it}'s per-payment limit`, limit: perPayment },
+      { rule: `${it}'s daily limit`, limit: perDay, spent: spentToday },
+      { rule: `${it}'s total`, limit: total, spent: spentEver },
     ],
     amounts,
   );

@@ -1,7 +1,14 @@
 // Shows a payment on the screen: quote card, question with countdown, live line, result. A pure
 // reducer turns the events of the payment into a model and what to draw.
-import type { Transaction } from '../../api/types.js';
-import { formatAmount, amountWithSats, type Money, moneyFromWire } from '../../formats/amount.js';
+import type { Transaction, Rates } from '../../api/types.js';
+import {
+  formatAmount,
+  amountWithSats,
+  type Money,
+  moneyFromWire,
+  decimalsOf,
+  money,
+} from '../../formats/amount.js';
 import { formatDuration, describeDuration, roughDuration } from '../../formats/calendar.js';
 import { isQuoted } from '../../formats/states.js';
 import { quoteCard, rateText, type QuoteCard } from '../../terminal/cards/quote-card.js';
@@ -17,7 +24,6 @@ import { transactionList } from '../../terminal/views/transaction-view.js';
 import type { Answer, Approval, PaymentDeps, PaymentEvent } from '../../wallet/payment/model.js';
 import { commandFor } from '../../terminal/next-step.js';
 import type { Context } from '../context.js';
-import { readWorth, type WorthOf } from '../watch/worth.js';
 import { within } from '../process.js';
 import { Failure } from '../../formats/failure.js';
 import type { CardDetail } from '../../terminal/cards/card.js';
@@ -27,12 +33,12 @@ import { instructionOf } from '../../wallet/instruction/instruction.js';
 import { inWords, keptText } from '../../wallet/instruction/words.js';
 import type { Payment } from '../../store/journal/payment.js';
 import { resolutionText } from '../../wallet/payment/outcomes.js';
-import type { Quote } from '../../wallet/quote/quote.js';
+import { type Quote, findRate } from '../../wallet/quote/quote.js';
 import { methodProperties } from '../../formats/rails.js';
 import { usualMs } from '../../wallet/history/earlier-payments.js';
 import { latestPayments } from '../contacts/payees.js';
 
-export interface PaymentScreen {
+interface PaymentScreen {
   readonly approve: (approval: Approval) => Promise<Answer>;
   readonly on: PaymentDeps['on'];
   readonly completeCard: () => Promise<void>;
@@ -207,7 +213,7 @@ export const swapPresentation = {
   ended: (gets: Money): string => `You got ${amountWithSats(gets)}`,
 };
 
-export interface PaymentModel {
+interface PaymentModel {
   /** The quote that the screen showed last. */
   readonly approval: Approval | undefined;
   readonly txn: Transaction | undefined;
@@ -343,7 +349,7 @@ const worthLine = ({ worth }: Order): CardDetail[] =>
  * Builds the card of a quote.
  * @param now epoch ms by the service's clock
  */
-export function cardOf(
+function cardOf(
   { order, quote, available, left: leftAtLeast }: Approval,
   { about, getsLabel, expiresAt }: Presentation,
   isAsked: boolean,
@@ -389,7 +395,7 @@ export function cardOf(
  * Returns a text about the result of a payment, which states the received or the paid amount. The
  * amount comes from the transaction or from the approved quote.
  */
-export function endedText(
+function endedText(
   { destReq, txnState, ...txn }: Transaction,
   { approval, isNews }: PaymentModel,
   { ended, isAsked }: Presentation,
@@ -435,4 +441,34 @@ export function readUsual(context: Context): (txn: Transaction) => string | unde
   );
   return ({ destReq: { method } }) =>
     method == null ? undefined : usualText(method, usualMs(recent, method));
+}
+
+/**
+ * Returns the value of an amount in another currency, or undefined without an exchange rate.
+ * Without a currency, returns the value of an amount of bitcoin in USD.
+ */
+export type WorthOf = (amount: Money, ccy?: string) => Money | undefined;
+
+const fiat = 'USD';
+const ratesTimeoutMs = 1_500;
+
+/**
+ * Reads the exchange rates, and resolves with a function that converts an amount. If the rates do
+ * not arrive soon, the function returns undefined for every amount.
+ */
+export async function readWorth({ client, sleep }: Context): Promise<WorthOf> {
+  const rates = client().then((service) => service.rates());
+  const answered = await within(ratesTimeoutMs, rates, { sleep }).catch(() => undefined);
+  return answered === undefined ? () => undefined : (amount, ccy) => worthOf(amount, ccy, answered);
+}
+
+function worthOf({ ccy, value }: Money, into: string | undefined, rates: Rates) {
+  if (into === undefined && ccy !== 'BTC') return undefined;
+  const quote = into ?? fiat;
+  try {
+    const { rate } = findRate(rates, ccy + quote);
+    return money(quote, value.times(rate).round(decimalsOf(quote)));
+  } catch {
+    return undefined;
+  }
 }

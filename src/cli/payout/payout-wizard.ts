@@ -26,7 +26,7 @@ import {
   type PayoutMethod,
 } from '../../wallet/payout/methods.js';
 import { highestCode, parseAccountNumber, parseLine } from '../../wallet/payout/order.js';
-import type { WorthOf } from '../watch/worth.js';
+import type { WorthOf } from '../payment/payment-screen.js';
 import { whole } from '../values.js';
 import {
   answersOf,

@@ -33,7 +33,7 @@ import {
 import { askPayout } from './payout-wizard.js';
 import { phrase, readAll } from '../values.js';
 import { readGivenText, leftAtOnce } from '../process.js';
-import { readWorth } from '../watch/worth.js';
+import { readWorth } from '../payment/payment-screen.js';
 import { formatAmount } from '../../formats/amount.js';
 import {
   changeContact,

@@ -41,9 +41,8 @@ import {
 } from '../../wallet/receive/request.js';
 import { readAsked, type RequestedAmount } from '../../wallet/quote/quote.js';
 import { rememberIds } from '../tx/resolve-id.js';
-import { readWorth, type WorthOf } from '../watch/worth.js';
+import { readWorth, type WorthOf, miningHint, showSearching } from '../payment/payment-screen.js';
 import { guide } from '../payment/guided.js';
-import { miningHint, showSearching } from '../payment/payment-screen.js';
 import { reference } from '../payment/payment-options.js';
 import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
 import type { Key } from 'node:readline';

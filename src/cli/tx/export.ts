@@ -58,15 +58,14 @@ export const txExport = defineCommand({
     // CSV needs amounts and fees, which the service's list of transactions may omit.
     const history =
       format === 'jsonl' ? listed : withFigures(listed, (txnId) => service.transaction(txnId));
-    const lines = (pages: Pages): AsyncIterable<string> =>
-      exportLines(pages, {
-        format,
-        rawCells: globals.rawCells,
-        rates: (txnIds) => ratesOf(txnIds, context),
-        known: (txnIds) => localFacts(txnIds, context),
-      });
+    const options = {
+      format,
+      rawCells: globals.rawCells,
+      rates: (txnIds: readonly string[]) => ratesOf(txnIds, context),
+      known: (txnIds: readonly string[]) => localFacts(txnIds, context),
+    };
     const count = () => service.transactions({ ...filter, limit: 1 });
-    return writing(noted(history, context), lines, { count, flags }, context);
+    return writing(noted(history, context), options, flags, count, context);
   },
   view: pieces,
 });
@@ -77,34 +76,27 @@ async function* noted(pages: Pages, context: Context): Pages {
 
 type Pages = AsyncIterable<readonly ListedTransaction[]>;
 
-interface Writing {
-  /** Reads a page that reports the number of transactions. */
-  readonly count: () => Promise<TransactionPage>;
-  readonly flags: Parameters<typeof withStates>[1];
-}
-
 /**
  * Yields the lines of an export and shows the progress. If the export is interrupted, throws a
  * failure with the number of written transactions and the id of the last written transaction.
+ * @param count reads a page that reports the number of transactions
  */
 async function* writing(
   pages: Pages,
-  lines: (pages: Pages) => AsyncIterable<string>,
-  { count, flags }: Writing,
+  options: ExportOptions,
+  flags: Parameters<typeof withStates>[1],
+  count: () => Promise<TransactionPage>,
   { live, terminal }: Context,
 ): AsyncGenerator<string> {
   let written = 0;
   let last: ListedTransaction | undefined;
   let total: number | undefined;
-  async function* counted(): Pages {
-    for await (const page of pages) {
-      yield page;
-      written += page.length;
-      last = page.at(-1) ?? last;
-      live.update();
-      live.progress(written, total ?? 0);
-    }
-  }
+  const onPage = (page: readonly ListedTransaction[]): void => {
+    written += page.length;
+    last = page.at(-1) ?? last;
+    live.update();
+    live.progress(written, total ?? 0);
+  };
   const amountText = (): string =>
     `${written}${total === undefined ? '' : ` of ${total}`} transactions`;
   if (terminal.canAnimate && !terminal.stdoutIsTty) {
@@ -115,7 +107,7 @@ async function* writing(
     live.start(() => `Writing ${amountText()}`);
   }
   try {
-    yield* lines(counted());
+    yield* exportLines(pages, options, onPage);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const end =
@@ -143,6 +135,7 @@ type Rates = ReadonlyMap<string, Pick<KeptRate, 'fiat' | 'rates'>>;
 export async function* exportLines(
   pages: Pages,
   { format, rates, known, rawCells }: ExportOptions,
+  onPage: (page: readonly ListedTransaction[]) => void = () => undefined,
 ): AsyncGenerator<string, void, void> {
   const harmless = (text: string): string =>
     rawCells ? sanitize(text) : asPlainCell(sanitize(text));
@@ -161,6 +154,7 @@ export async function* exportLines(
         kept === undefined
           ? page.map((txn) => `${toJson({ ...txn, ...knownOf(txn.txnId) })}\n`).join('')
           : page.map((txn) => `${cellsOf(txn, kept, knownOf).map(cell).join(',')}\n`).join('');
+      onPage(page);
       if (gathered.length < pieceLength) continue;
       yield gathered;
       gathered = '';

@@ -17,7 +17,7 @@ import {
 } from '../../store/journal/payment.js';
 import { receipt } from '../../terminal/cards/receipt.js';
 import { clockTime, dateTime } from '../../terminal/time.js';
-import type { PendingPayment } from '../../terminal/views/pending-view.js';
+import type { PendingPayment } from '../../terminal/views/transaction-view.js';
 import { sendWord } from '../../terminal/cards/steps.js';
 import { knownAmounts } from '../../wallet/limits/limits.js';
 import { decodeOrder } from '../../wallet/order/orders.js';

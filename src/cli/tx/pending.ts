@@ -8,9 +8,9 @@ import {
   overdueList,
   pendingList,
   type OverduePayment,
-} from '../../terminal/views/pending-view.js';
+  movedText,
+} from '../../terminal/views/transaction-view.js';
 import { stateWord } from '../../terminal/cards/steps.js';
-import { movedText } from '../../terminal/views/transaction-view.js';
 import { defineCommand, type Deps, list } from '../define.js';
 import { duration, flag } from '../values.js';
 import { asOfText, pendingPayment, refreshOpen } from './payments.js';
@@ -52,18 +52,17 @@ export const txPending = defineCommand({
     const finishing = `${printed('tx resume')} finishes or reports each payment`;
     const footer = `${asOfText(refreshed)} · ${finishing}${advice}`;
     if (refreshed.isStale && !out.forPeople) out.warn(asOfText(refreshed));
-    return {
-      rows: refreshed.open.map((payment) => pendingPayment(payment, refreshed.asOf)),
-      footer,
-      failure: undefined,
-    };
+    const rows = refreshed.open.map((payment) => pendingPayment(payment, refreshed.asOf));
+    return { rows, footer, failure: undefined };
   },
   view: list<OverduePayment, { readonly rows: readonly OverduePayment[] }>(
     pendingList,
     ({ rows }) => rows,
   ),
-  adapt: ({ footer }, { olderThan, fail }, { now, globals }) =>
-    olderThan !== undefined || fail ? overdueList(now(), globals) : { footer },
+  adapt: ({ footer }, { olderThan, fail }, { now }) => ({
+    ...((olderThan !== undefined || fail) && overdueList(now())),
+    footer,
+  }),
   failure: ({ failure }) => failure,
 });
 
@@ -77,14 +76,16 @@ const mostShown = 5;
 async function listOverdue(
   olderThanMs: number | undefined,
   fails: boolean,
-  { journal, now }: Deps<'journal' | 'now'>,
+  { journal, now, globals }: Deps<'journal' | 'now' | 'globals'>,
 ) {
   const found = await (await journal()).openSince(olderThanMs ?? 0);
   const rows = found.map(({ owner, ...payment }) => ({
     ...pendingPayment({ payment, txn: undefined }, now()),
     ...processOf(owner),
   }));
-  return { rows, footer: '', failure: fails ? overdueFailure(rows, olderThanMs) : undefined };
+  const resume = commandLine({ command: 'tx resume' }, globals);
+  const footer = `from the journal only · ${resume} finishes or reports each payment`;
+  return { rows, footer, failure: fails ? overdueFailure(rows, olderThanMs) : undefined };
 }
 
 function overdueFailure(
@@ -97,8 +98,10 @@ function overdueFailure(
       ? 'not handled by any process'
       : `last handled by process ${first.pid} on ${first.host}`;
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  const age = olderThanMs === undefined ? '' : ` for more than ${describeDuration(olderThanMs)}`;
-  const where = olderThanMs === undefined ? '' : ` (${place})`;
+  const [age, where] =
+    olderThanMs === undefined
+      ? ['', '']
+      : [` for more than ${describeDuration(olderThanMs)}`, ` (${place})`];
   return new Failure('pending', `Unfinished${age}: ${first.ref}${where}${more}.`, {
     next: { do: 'resume', id: first.ref },
     ref: first.ref,

@@ -4,8 +4,12 @@ import type { Transaction } from '../../api/types.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import { journalFile } from '../../store/files/home.js';
 import { decisive, mayHavePaid, status, type Payment } from '../../store/journal/payment.js';
-import { resumedList, type ResumedPayment } from '../../terminal/views/pending-view.js';
-import { paymentFields, transactionList } from '../../terminal/views/transaction-view.js';
+import {
+  resumedList,
+  type ResumedPayment,
+  paymentFields,
+  transactionList,
+} from '../../terminal/views/transaction-view.js';
 import { commandFor } from '../../terminal/next-step.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
@@ -28,6 +32,7 @@ import {
   openStates,
   readListed,
   type OpenPayment,
+  concurrentReads,
   endedFailure,
   recordState,
 } from './payments.js';
@@ -138,17 +143,16 @@ async function resumeOpen(waiting: Wait, context: Context): Promise<Result> {
       (each) => depsFor(each, end, context),
       await knownFrom(payments, waiting, end, context),
     );
-    resumed.sort((a, b) => a.payment.openedAt - b.payment.openedAt);
     live.stop();
-    const { journal } = await context.account();
-    const { read } = await journal();
     // Re-reads the payments, because their states may have changed since svcpay listed the
     // payments.
-    const latestRead = await Promise.all(
-      resumed.map(({ payment }) => read(payment.id).catch(() => undefined)),
-    );
-    const rows = resumed.map((each, n) =>
-      resumedPayment({ ...each, payment: latestRead[n] ?? each.payment }),
+    const journal = await context.journal();
+    const rows = await Promise.all(
+      resumed
+        .toSorted((a, b) => a.payment.openedAt - b.payment.openedAt)
+        .map(async (each) =>
+          resumedPayment(each, await ifAvailable(journal.read(each.payment.id))),
+        ),
     );
     return { rows, failure: mostUrgent(resumed) };
   } finally {
@@ -162,29 +166,19 @@ async function resumeOpen(waiting: Wait, context: Context): Promise<Result> {
  * unanswered for half a minute.
  */
 function deadline(waiting: Wait, { sleep, signal }: Context) {
-  const end = new AbortController();
-  const isOver = new AbortController();
+  const [end, isOver] = [new AbortController(), new AbortController()];
   const atMostMs = waiting === false ? openWaitMs : waiting;
+  const late = (ms: number): void => {
+    const why = `The service did not answer within ${Math.round(ms / 1000)} s.`;
+    end.abort(new Failure('temporary', why));
+  };
   if (atMostMs !== 'forever')
     void sleep(atMostMs, isOver.signal).then(
-      () =>
-        end.abort(
-          new Failure(
-            'temporary',
-            `The service did not answer within ${Math.round(atMostMs / 1000)} s.`,
-          ),
-        ),
+      () => late(atMostMs),
       () => undefined,
     );
   return { end: AbortSignal.any([signal, end.signal]), over: () => isOver.abort() };
 }
-
-/**
- * The largest number of payments that svcpay reads one by one instead of from the service's list of
- * transactions. svcpay prefers single reads for few payments, because a single read returns more
- * fields.
- */
-const mostReadSingly = 4;
 
 /**
  * Returns a function that looks up the state of a payment in the service's list of transactions and
@@ -202,7 +196,7 @@ async function knownFrom(
   const submitted = payments.filter(mayHavePaid);
   // svcpay reads a payment by id if the service's list of transactions is unavailable or does not
   // contain the payment.
-  if (submitted.length > mostReadSingly) {
+  if (submitted.length > concurrentReads) {
     const { client } = await context.account();
     await ifAvailable(readListed(submitted, listed, client.until(end), context));
   }
@@ -210,18 +204,19 @@ async function knownFrom(
   const { columns } = transactionList(context.present());
   return async ({ id, updatedAt }: Payment): Promise<Resumed | undefined> => {
     const payment = await ifAvailable(journal.read(id));
-    const attempt = payment && decisive(payment);
+    if (payment === undefined) return undefined;
+    const attempt = decisive(payment);
     const read = listed.get(id)?.txn;
-    const txn = read?.txnId === attempt?.txnId ? read : undefined;
-    if (payment === undefined || attempt === undefined) return undefined;
+    const txn = read?.txnId === attempt.txnId ? read : undefined;
     const is = status(payment);
     const isListed = txn !== undefined && openStates.includes(txn.txnState);
     const isTheirs = waiting === false && payment.updatedAt > updatedAt;
     const isUnderWay = is === 'in-flight' && (isListed || isTheirs);
     if (is !== 'paid' && is !== 'failed' && !isUnderWay) return undefined;
     if (txn !== undefined) context.out.change(txn, columns);
-    const failure = is === 'failed' ? ended(payment.ref, attempt, true) : undefined;
-    return { payment, txn: is === 'failed' ? undefined : txn, failure };
+    return is === 'failed'
+      ? { payment, txn: undefined, failure: ended(payment.ref, attempt, true) }
+      : { payment, txn, failure: undefined };
   };
 }
 
@@ -257,12 +252,10 @@ async function depsFor(payment: Payment, end: AbortSignal, context: Context): Re
   return { deps: { ...deps, service: client.until(end), signal: end }, consent };
 }
 
-/** Throws a Failure before svcpay requests a quote that no person can approve. */
-function askForYes(payment: Payment, { ask, globals }: Context): void {
-  if (!mayHavePaid(payment) && !globals.yes) ask.demand(['--yes']);
-}
-
-function resumedPayment({ payment, txn, failure }: Resumed): ResumedPayment {
+function resumedPayment(
+  { txn, failure, ...listed }: Resumed,
+  payment: Payment = listed.payment,
+): ResumedPayment {
   const { txnId, txnState } = decisive(payment);
   return {
     ref: payment.ref,
@@ -294,16 +287,16 @@ async function resumeOne(
   retry: boolean,
   context: Context,
 ): Promise<Result> {
-  const payment = await paymentNamed(id, context, context.globals.yes);
-  const txnId = payment === undefined ? null : decisive(payment).txnId;
+  const { yes } = context.globals;
+  const payment = await paymentNamed(id, context, yes);
+  const txnId = payment && decisive(payment).txnId;
   if (payment === undefined || (status(payment) === 'abandoned' && txnId !== null)) {
-    const found = txnId ?? (await resolveId(id, context, context.globals.yes));
+    const found = txnId ?? (await resolveId(id, context, yes));
     return followElsewhere(found, payment, waiting, context);
   }
-  const { yes } = context.globals;
   // A failed payment is only reported, so it needs no approval.
-  if (!retry && status(payment) !== 'failed') askForYes(payment, context);
-  else if (retry && !yes) context.ask.demand(['--yes']);
+  const needsYes = retry || (status(payment) !== 'failed' && !mayHavePaid(payment));
+  if (needsYes && !yes) context.ask.demand(['--yes']);
   const drive = (deps: PaymentDeps, consent: Consent): Promise<Transaction> =>
     resume(payment, { wait: waiting, retry, consent }, deps);
   return { txn: await showPayment(presentationOf(payment), drive, context) };

@@ -36,7 +36,7 @@ import {
 import { recipientsOf } from '../tx/local-facts.js';
 import { type Picked, createdText, pick, type Place } from '../tx/resolve-id.js';
 import { whereaboutsOf } from '../service.js';
-import { readWorth } from './worth.js';
+import { readWorth } from '../payment/payment-screen.js';
 import { messageOf } from '../../formats/text.js';
 import type { Instruction } from '../../wallet/instruction/instruction.js';
 import { inWords } from '../../wallet/instruction/words.js';

@@ -10,8 +10,14 @@ import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 import { wrap } from '../layout.js';
 import { clockTime, shortTime } from '../time.js';
-import { isUnchecked, openColumns, openLines, type PendingPayment } from '../views/pending-view.js';
-import { movementColumns, type RecipientOf } from '../views/transaction-view.js';
+import {
+  isUnchecked,
+  openColumns,
+  openLines,
+  type PendingPayment,
+  movementColumns,
+  type RecipientOf,
+} from '../views/transaction-view.js';
 import { screenHead, type Whereabouts } from '../views/wallet-view.js';
 import { unreachedText } from '../next-step.js';
 import { worthText } from './card.js';

@@ -9,9 +9,13 @@ import { dim, type Column } from '../rows/view.js';
 import type { Canvas } from '../terminal.js';
 import { oneLine, truncate } from '../layout.js';
 import { clockTime, dayTime, relativeTime } from '../time.js';
-import { openColumns, openLines, type OpenLine } from '../views/pending-view.js';
+import {
+  openColumns,
+  openLines,
+  type OpenLine,
+  movementColumns,
+} from '../views/transaction-view.js';
 import { stateWord } from './steps.js';
-import { movementColumns } from '../views/transaction-view.js';
 import { screenHead } from '../views/wallet-view.js';
 import { balanceColumns, balances, blockGap, type Home, type HomeMore } from './home-view.js';
 

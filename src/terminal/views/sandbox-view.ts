@@ -28,7 +28,13 @@ import { fixed, formatAmount, fromWire, money } from '../../formats/amount.js';
 import { transactionStates } from '../../formats/states.js';
 import { formatDuration } from '../../formats/calendar.js';
 import { detailLines, type CardDetail } from '../cards/card.js';
-import { type Column, fieldColumns, type ListView, type RecordView } from '../rows/view.js';
+import {
+  type Column,
+  fieldColumns,
+  type ListView,
+  type RecordView,
+  type RowView,
+} from '../rows/view.js';
 import { dateTime, clockTime } from '../time.js';
 import { stateWord } from '../cards/steps.js';
 import { counted } from '../../formats/text.js';
@@ -40,18 +46,15 @@ const clockFields = fieldNames(clockAnswer);
 export const sandboxStatusView: RecordView<SandboxStatus> = {
   screen: (canvas, status) => [
     ...detailLines(
-      [
-        { label: 'Sandbox', value: status.baseUrl },
-        { label: 'Clock', value: clockText(status.clock) },
-        { label: 'Payer', value: payerText(status.autoPay) },
-        { label: 'Transactions', value: countsText(inWords(status.transactions)) },
-        { label: 'Webhooks', value: countsText(status.deliveries) },
-        {
-          label: 'Faults',
-          value: status.faults === 0 ? 'none waiting' : `${status.faults} waiting`,
-        },
-        { label: 'To come', value: status.due === 0 ? 'nothing' : `${status.due} scheduled` },
-      ],
+      labelled({
+        Sandbox: status.baseUrl,
+        Clock: clockText(status.clock),
+        Payer: payerText(status.autoPay),
+        Transactions: countsText(inWords(status.transactions)),
+        Webhooks: countsText(status.deliveries),
+        Faults: status.faults === 0 ? 'none waiting' : `${status.faults} waiting`,
+        'To come': status.due === 0 ? 'nothing' : `${status.due} scheduled`,
+      }),
       canvas,
     ),
     ...status.accounts.flatMap((account) => ['', ...detailLines(accountDetails(account), canvas)]),
@@ -70,6 +73,9 @@ export const sandboxStatusView: RecordView<SandboxStatus> = {
   ],
   quiet: ({ baseUrl }) => baseUrl,
 };
+
+const labelled = (values: Readonly<Record<string, string>>): CardDetail[] =>
+  Object.entries(values).map(([label, value]) => ({ label, value }));
 
 function accountDetails({ accountId, accountDisplayName, wallets }: SandboxAccount): CardDetail[] {
   return [
@@ -102,76 +108,55 @@ function inWords(states: Readonly<Record<string, number>>): Record<string, numbe
   return counts;
 }
 
-function countsText(counts: Readonly<Record<string, number>>): string {
-  const present = Object.entries(counts).filter(([, count]) => count > 0);
-  return present.length === 0
-    ? 'none'
-    : present.map(([name, count]) => `${count} ${name}`).join(', ');
-}
+const countsText = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ') || 'none';
 
 const clockText = ({ now, frozen }: ClockState): string =>
   `${dateTime(now)}${frozen ? ', frozen' : ''}`;
 
 export const clockView: RecordView<ClockState> = {
-  screen: (canvas, clock) => detailLines([{ label: 'Clock', value: clockText(clock) }], canvas),
+  screen: (canvas, clock) => detailLines(labelled({ Clock: clockText(clock) }), canvas),
   columns: fieldColumns(clockFields),
   quiet: ({ now }) => String(now),
 };
 
-const snapshotColumns: readonly Column<Snapshot>[] = [
-  { name: 'name', title: 'Name' },
-  {
-    name: 'savedAt',
-    title: 'Saved',
-    text: ({ savedAt }) => dateTime(savedAt),
-    priority: 1,
-  },
-  {
-    name: 'clock',
-    title: 'Clock',
-    value: ({ clock }) => clock.now,
-    text: ({ clock }) => clockText(clock),
-  },
-  {
-    name: 'transactions',
-    title: 'Transactions',
-    align: 'right',
-    priority: 2,
-  },
-];
-
-export const snapshotList: ListView<Snapshot> = {
-  columns: snapshotColumns,
+const snapshotRows: RowView<Snapshot> = {
+  columns: [
+    { name: 'name', title: 'Name' },
+    { name: 'savedAt', title: 'Saved', text: ({ savedAt }) => dateTime(savedAt), priority: 1 },
+    {
+      name: 'clock',
+      title: 'Clock',
+      value: ({ clock }) => clock.now,
+      text: ({ clock }) => clockText(clock),
+    },
+    { name: 'transactions', title: 'Transactions', align: 'right', priority: 2 },
+  ],
   fields: fieldNames(snapshotAnswer),
   quiet: ({ name }) => name,
+};
+
+export const snapshotList: ListView<Snapshot> = {
+  ...snapshotRows,
   empty: 'No snapshots yet. Save the current state',
   next: { command: 'sandbox snapshot save NAME' },
 };
 
 /** Returns the view of a snapshot. `what` describes what svcpay did with the snapshot. */
 export const snapshotView = (what: 'Saved as' | 'Back at'): RecordView<Snapshot> => ({
+  ...snapshotRows,
   screen: (canvas, { name, clock }) =>
-    detailLines(
-      [
-        { label: what, value: name },
-        { label: 'Clock', value: clockText(clock) },
-      ],
-      canvas,
-    ),
-  columns: snapshotColumns,
-  fields: fieldNames(snapshotAnswer),
-  quiet: ({ name }) => name,
+    detailLines(labelled({ [what]: name, Clock: clockText(clock) }), canvas),
 });
 
 export const minedList: ListView<Transfer> = {
   columns: [
     { name: 'id', title: 'ID', priority: 9, below: true },
     { name: 'chain', title: 'Chain' },
-    {
-      name: 'confirmations',
-      title: 'Confirmations',
-      align: 'right',
-    },
+    { name: 'confirmations', title: 'Confirmations', align: 'right' },
     { name: 'needed', title: 'Needed', align: 'right' },
   ],
   fields: fieldNames(transferAnswer),
@@ -297,38 +282,34 @@ function lastAnswer({ attempts }: Delivery): string | number | null {
   return last === undefined ? null : (last.status ?? sanitize(last.error ?? ''));
 }
 
-const faultColumns: readonly Column<Fault>[] = [
-  { name: 'id', title: 'ID', align: 'right' },
-  { name: 'kind', title: 'Fault' },
-  { name: 'how', title: 'How', value: howText, priority: 1 },
-  { name: 'strikes', title: 'Applies to', value: whereText },
-  {
-    name: 'applied',
-    title: 'Struck',
-    text: ({ applied, times }) =>
-      times === 'always' ? `${applied} times` : `${applied} of ${times}`,
-    align: 'right',
-    style: (cell, style, { spent }) => (spent ? style.dim(cell) : cell),
-  },
-];
-
 export const faultList: ListView<Fault> = {
-  columns: faultColumns,
+  columns: [
+    { name: 'id', title: 'ID', align: 'right' },
+    { name: 'kind', title: 'Fault' },
+    { name: 'how', title: 'How', value: howText, priority: 1 },
+    { name: 'strikes', title: 'Applies to', value: whereText },
+    {
+      name: 'applied',
+      title: 'Struck',
+      text: ({ applied, times }) =>
+        times === 'always' ? `${applied} times` : `${applied} of ${times}`,
+      align: 'right',
+      style: (cell, style, { spent }) => (spent ? style.dim(cell) : cell),
+    },
+  ],
   fields: fieldNames(faultAnswer),
   quiet: ({ id }) => String(id),
   empty: 'No faults. Add a fault',
   next: { command: 'sandbox fault add KIND' },
 };
 
-function faultSentence(fault: Fault): string {
-  const what = [fault.kind, howText(fault)].filter((each) => each !== '').join(' ');
-  return `Fault ${fault.id}: ${what} applies to ${whereText(fault)}, ${oftenText(fault)}.`;
-}
-
 export const faultView: RecordView<Fault> = {
   ...faultList,
-  screen: ({ columns }, fault) =>
-    wrap(faultSentence(fault), columns - 2).map((line) => `  ${line}`),
+  screen: ({ columns }, fault) => {
+    const what = [fault.kind, howText(fault)].filter(Boolean).join(' ');
+    const text = `Fault ${fault.id}: ${what} applies to ${whereText(fault)}, ${oftenText(fault)}.`;
+    return wrap(text, columns - 2).map((line) => `  ${line}`);
+  },
 };
 
 function howText({
@@ -341,22 +322,22 @@ function howText({
   delay,
   retryAfter,
   commitAfter,
-  ago = 0,
-  steps = 0,
+  ago,
+  steps,
 }: Fault): string {
   return [
     status,
     outcome,
     side,
-    factor === undefined ? undefined : `times ${factor}`,
-    kind === 'false-state' || kind === 'returned' ? state : undefined,
-    ago === 0 ? undefined : `${delayText(ago)} ago`,
-    steps === 0 ? undefined : `${counted(steps, 'state')} ago`,
-    commitAfter === undefined ? undefined : `carried out ${delayText(commitAfter)} later`,
-    delay === undefined ? undefined : delayText(delay),
-    retryAfter === undefined ? undefined : `retry after ${retryAfter} s`,
+    factor !== undefined && `times ${factor}`,
+    (kind === 'false-state' || kind === 'returned') && state,
+    ago && `${delayText(ago)} ago`,
+    steps && `${counted(steps, 'state')} ago`,
+    commitAfter !== undefined && `carried out ${delayText(commitAfter)} later`,
+    delay !== undefined && delayText(delay),
+    retryAfter !== undefined && `retry after ${retryAfter} s`,
   ]
-    .filter((each) => each !== undefined)
+    .filter(Boolean)
     .join(', ');
 }
 
@@ -375,8 +356,7 @@ function whereText({ kind, method, path, destination, state }: Fault): string {
   if (paymentKinds.has(kind))
     return destination === '**' ? 'payments' : `payments to ${destination ?? ''}`;
   if (kind.startsWith('webhook-')) return state === undefined ? 'events' : `events of ${state}`;
-  const request = [method, path].filter((each) => each !== undefined).join(' ');
-  return request === '' ? 'requests' : request;
+  return [method, path].filter(Boolean).join(' ') || 'requests';
 }
 
 function oftenText({ nth, times }: Fault): string {

@@ -260,7 +260,7 @@ const unclear = (txnId: string, why: string, advice: { hint?: string } = {}): Fa
   });
 
 /** The methods of the client that read the service's list of transactions. */
-export interface ListService {
+interface ListService {
   transactions(filter: TransactionFilter): Promise<TransactionPage>;
   eachTransaction(filter: TransactionFilter): AsyncIterable<ListedTransaction>;
 }

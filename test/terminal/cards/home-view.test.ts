@@ -6,7 +6,7 @@ import type { ListedTransaction, Transaction } from '../../../src/api/types.js';
 import { Failure } from '../../../src/formats/failure.js';
 import { money } from '../../../src/formats/amount.js';
 import { homeLines, type Home, type HomeMore } from '../../../src/terminal/cards/home-view.js';
-import { openLines, type PendingPayment } from '../../../src/terminal/views/pending-view.js';
+import { openLines, type PendingPayment } from '../../../src/terminal/views/transaction-view.js';
 import type { Canvas } from '../../../src/terminal/terminal.js';
 import { clockTime } from '../../../src/terminal/time.js';
 import { widthOf } from '../../../src/terminal/layout.js';

@@ -69,7 +69,7 @@ export type {
 export type { BitcoinNetwork, EvmAddress, TronAddress } from './formats/address.js';
 export type { Network } from './formats/rails.js';
 export type { Bip21 } from './formats/destination.js';
-export type { RouteHop } from './formats/bolt11/parts.js';
+export type { RouteHop } from './formats/bolt11/decode.js';
 export type { LightningAddress } from './formats/destination.js';
 export { exitCodes, Failure } from './formats/failure.js';
 export type { FailureDetails, FailureKind, NextStep } from './formats/failure.js';

@@ -29,7 +29,7 @@ import { journalOf, ownName, type Opened } from '../store/journal/handle.js';
 import { decisive, mayHavePaid, status, type Payment } from '../store/journal/payment.js';
 import type { Network } from '../formats/rails.js';
 import { readLimits } from '../store/profile/profiles.js';
-import { noLimits } from '../wallet/limits/limits.js';
+import { noLimits, type EarlierPayment } from '../wallet/limits/limits.js';
 import type {
   Approval as CoreApproval,
   Consent,
@@ -39,7 +39,6 @@ import type {
 } from '../wallet/payment/model.js';
 import { instructionOf, type Instruction, readSwap } from '../wallet/instruction/instruction.js';
 import { ownAddressGuard } from '../wallet/instruction/order.js';
-import type { EarlierPayment } from '../wallet/instruction/same-again.js';
 import { readSendNow } from '../wallet/instruction/send.js';
 import { inWords, keptText } from '../wallet/instruction/words.js';
 import { receiveBody } from '../wallet/order/orders.js';

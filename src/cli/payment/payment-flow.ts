@@ -12,6 +12,7 @@ import {
   spentIfLimited,
   noLimits,
   quotedAmounts,
+  type EarlierPayment,
 } from '../../wallet/limits/limits.js';
 import type { Spend } from '../../store/journal/journal.js';
 import { type Instruction, methodOf, instructionOf } from '../../wallet/instruction/instruction.js';
@@ -27,7 +28,6 @@ import { decisive, type AttemptState } from '../../store/journal/payment.js';
 import { back, type Back } from '../../terminal/ask/questions.js';
 import { relativeTime } from '../../terminal/time.js';
 import { amountAsked, payeeInWords } from '../../wallet/instruction/words.js';
-import type { EarlierPayment } from '../../wallet/instruction/same-again.js';
 import { concerned } from '../../wallet/payment/outcomes.js';
 
 /** The time in ms after a payment in which svcpay asks before it makes the same payment again. */

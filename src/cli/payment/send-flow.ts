@@ -19,7 +19,7 @@ import { demandAnswers, runPayment } from './payment-flow.js';
 import type { PaymentFlags } from './payment-options.js';
 import { btcFromMsat, formatAmount, money } from '../../formats/amount.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
-import { type CardDetail } from '../../terminal/cards/card.js';
+import type { CardDetail } from '../../terminal/cards/card.js';
 
 export interface SendFlags
   extends PaymentFlags, Omit<SendWords, 'to' | 'name' | 'amount' | 'rail' | 'note'> {}
@@ -158,7 +158,8 @@ function aboutSend(request: SendRequest): CardDetail[] {
     amount === 'all'
       ? [{ label: 'Amount', value: `the whole balance of your ${from} wallet` }]
       : [];
-  return [{ label: 'Contact', value: name }, ...aboutDestination(request), ...whole];
+  const contact = name === undefined ? [] : [{ label: 'Contact', value: name }];
+  return [...contact, ...aboutDestination(request), ...whole];
 }
 
 function aboutDestination({ pays, uriTexts, instruction }: SendRequest): CardDetail[] {

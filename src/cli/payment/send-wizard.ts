@@ -1,7 +1,7 @@
 // Asks for the missing answers of a send at a terminal: destination, method and amount.
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, type Money, moneyFromWire } from '../../formats/amount.js';
-import { Failure, ifAvailable, orFailure } from '../../formats/failure.js';
+import { Failure, ifAvailable } from '../../formats/failure.js';
 import { type Rail, railProperties } from '../../formats/rails.js';
 import {
   type Pose,
@@ -132,9 +132,7 @@ async function askDestination(
   const question = { message: 'Pay to', flag: 'DESTINATION' };
   const toOf = ({ value }: KnownPayee): string => value.chosen || String(value.contact);
   const payees = (await readPayees(context)).filter(
-    (each) =>
-      typeof each.value.contact === 'string' &&
-      !(orFailure(() => parse(toOf(each))) instanceof Failure),
+    (each) => typeof each.value.contact === 'string' && readable(() => parse(toOf(each))),
   );
   if (payees.length === 0) {
     const example = exampleOf(soFar.rail);
@@ -154,6 +152,16 @@ async function askDestination(
     },
   });
   return to === back ? back : parse(to);
+}
+
+function readable(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
 }
 
 const exampleOf = (rail: Rail | undefined): string =>

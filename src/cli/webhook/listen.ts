@@ -155,8 +155,7 @@ async function* listen(secret: string, flags: Flags, context: Context): AsyncGen
       ? undefined
       : (await import('../../webhooks/metrics.js')).createMetrics();
   const read = client && ((txnId: string) => client.transaction(txnId));
-  const timed = read && (metrics?.timedLookUp(read) ?? read);
-  const lookUp = timed && ((txnId: string) => timed(txnId).catch(reports.onLookUpFailed));
+  const lookUp = read && (metrics?.timedLookUp(read) ?? read);
   const listener = await startListener({
     ...context,
     ...flags,
@@ -179,6 +178,7 @@ async function* listen(secret: string, flags: Flags, context: Context): AsyncGen
         store,
         context.now(),
         lookUp,
+        reports.onLookUpFailed,
       ).catch(reports.onUnsearched))
         out.say(
           `Missed while no receiver ran: ${txnId} was ${txnState} and is ` +
@@ -520,7 +520,7 @@ function calmly({ every, out }: Context, first: string, more: (count: number) =>
     count = 0;
   };
   return {
-    note(): undefined {
+    note(): void {
       if (stop !== undefined) return void (count += 1);
       out.warn(first);
       stop = every(quietMs, flush);

@@ -1,7 +1,6 @@
 // Writes and signs BOLT11 Lightning invoices.
 import { bech32, hex } from '@scure/base';
-import { defaultCltvExpiry } from './decode.js';
-import { joinField, wordsOfNumber, sealInvoice } from './parts.js';
+import { defaultCltvExpiry, joinField, wordsOfNumber, sealInvoice } from './decode.js';
 import { Failure } from '../failure.js';
 import { prefixes, type BitcoinNetwork } from '../address.js';
 

@@ -285,7 +285,8 @@ export const settlementRates = (database: SqlDatabase): SettlementRates => {
     keep: writing(`${orSettle}${newRates}`),
     keepLate: writing(orSettle),
     async of(scope, txnIds) {
-      const these = `settlement_rates WHERE scope = ? AND txn_id IN (${placeholders(txnIds.length)})`;
+      const ids = placeholders(txnIds.length);
+      const these = `settlement_rates WHERE scope = ? AND txn_id IN (${ids})`;
       const found = txnIds.length === 0 ? [] : await select(rateRows, these, scope, ...txnIds);
       return new Map(found.map(({ txnId, ...rate }) => [txnId, rate]));
     },

@@ -17,8 +17,14 @@ import {
 import { instructionOfOrder, orderOfQuote } from '../instruction/order.js';
 import { askedColumns } from '../instruction/instruction.js';
 import { spanFilter, directionOf, type ReadService, readTransaction } from '../transaction/read.js';
-import { decodeOrder, encodeOrder, lightningOrder, type Order } from '../order/orders.js';
-import { echoes, isOfAccount } from '../order/echo.js';
+import {
+  decodeOrder,
+  encodeOrder,
+  lightningOrder,
+  type Order,
+  echoes,
+  isOfAccount,
+} from '../order/orders.js';
 import { movedAmounts, severalAtOnce, createdSince } from './moved-amounts.js';
 
 interface ImportDeps {

@@ -15,12 +15,32 @@ import {
   moneyFromWire,
   parseAmount,
 } from '../../formats/amount.js';
-import { canonicalJson, decimal } from '../../formats/canonical.js';
 import { Failure, notSent } from '../../formats/failure.js';
 import { isFields, entryOf } from '../../formats/text.js';
 import type { Payment, PaymentDraft } from '../../store/journal/payment.js';
 import { parseBitcoinAddress } from '../../formats/address.js';
 import { type Destination, lnurlTarget } from '../../formats/destination.js';
+
+/**
+ * Writes a value as JSON in which identical values give identical text: decimals as fixed text, and
+ * keys in order. Stored orders and instructions have this form.
+ */
+export const canonicalJson = (value: unknown): string => JSON.stringify(plain(value));
+
+function plain(value: unknown): unknown {
+  if (value instanceof Big) return fixed(value);
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, each]) => [name, plain(each)]));
+}
+
+/** Reads a decimal in the form that {@link canonicalJson} writes. */
+export const decimal = v.pipe(
+  v.string(),
+  v.regex(/^\d+(\.\d+)?$/),
+  v.transform((text) => new Big(text)),
+);
 
 /** The rails that a `bitcoin:` URI can offer. */
 export const uriRails = ['lightning', 'onchain'] as const;

@@ -14,6 +14,7 @@ import {
   usdtSpendOrder,
   type Order,
   type Worth,
+  notObeyed,
 } from '../order/orders.js';
 import { payoutOrder, payoutDestination } from '../payout/order.js';
 import { inBtc } from '../quote/quote.js';
@@ -28,7 +29,6 @@ import {
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
 import { Failure, ifAvailable, notSent, orFailure } from '../../formats/failure.js';
 import { entryOf } from '../../formats/text.js';
-import { notObeyed } from '../order/echo.js';
 import { bankKey, payeeOf } from '../payout/methods.js';
 import { isOnNetwork, type Network } from '../../formats/rails.js';
 import Big from 'big.js';

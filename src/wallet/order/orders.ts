@@ -1,16 +1,32 @@
 // Builds orders: the body of the create request for each kind of payment, by the rules of endpoint
 // 6. Stores an order in the journal as JSON with exact decimals, so that svcpay restores the order
-// completely after a crash.
-import type { CreateSide, CreateTransaction } from '../../api/types.js';
-import type Big from 'big.js';
-import { btcFromMsat, type Money } from '../../formats/amount.js';
+// completely after a crash. Checks whether a response from the service matches the order:
+// currencies, methods, amounts, the parties, and every field that identifies the destination. Pure.
+import {
+  type CreateSide,
+  type CreateTransaction,
+  misread,
+  type MisreadField,
+  type RequestSide,
+  type Transaction,
+} from '../../api/types.js';
+import Big from 'big.js';
+import {
+  btcFromMsat,
+  type Money,
+  decimalsOf,
+  fixed,
+  givenFromWire,
+  readDecimal,
+} from '../../formats/amount.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import { describeDuration } from '../../formats/calendar.js';
-import { Failure, notSent } from '../../formats/failure.js';
+import { Failure, notSent, orFailure } from '../../formats/failure.js';
 import { railProperties, type Rail } from '../../formats/rails.js';
 import * as v from 'valibot';
-import { canonicalJson, decimal } from '../../formats/canonical.js';
 import {
+  canonicalJson,
+  decimal,
   bodySchema,
   lnurlKey,
   nodeKey,
@@ -18,6 +34,10 @@ import {
   tronKey,
   walletKey,
 } from '../instruction/instruction.js';
+import { misreadText, deductions } from '../../api/reading.js';
+import { lnurlTarget } from '../../formats/destination.js';
+import { clip, type Fields } from '../../formats/text.js';
+import { isQuoted } from '../../formats/states.js';
 
 /** A requested payment that the service has not quoted yet. */
 export interface Order {
@@ -242,4 +262,271 @@ export function decodeOrder(text: string): Order {
       },
     );
   }
+}
+
+/**
+ * Compares the transaction in a response with the order, whatever its state. Throws Failure
+ * `refused` if the transaction differs from the order.
+ * @param account the account to which the transaction must belong, if the response names an account
+ */
+export function checkEcho(order: Order, answered: Transaction, account?: string): void {
+  const txn = beforeDeduction(order, answered);
+  const difference =
+    accountDifference(txn, account) ??
+    misreadDifference(order, txn) ??
+    sideDifference('source', order.body.sourceReq, txn.sourceReq) ??
+    sideDifference('destination', order.body.destReq, txn.destReq) ??
+    extraTarget(order.body.sourceReq, txn.sourceReq, txn) ??
+    extraTarget(order.body.destReq, txn.destReq, txn) ??
+    amountDifference(order, txn) ??
+    deductionDifference(order, txn);
+  if (difference !== undefined) throw notObeyed(difference, txn.txnId);
+}
+
+/**
+ * Returns the transaction with the recipient's amount before the fees are taken out of it. If an
+ * order deducts the fees, a service may repeat the amount of the order, or return it less the fees.
+ */
+export function beforeDeduction({ body, receives }: Order, txn: Transaction): Transaction {
+  const { sourceReq, destReq } = txn;
+  const isDeducted =
+    body.deductNetworkFeesFromDest === true && body.sourceReq.ccy === receives?.ccy;
+  const gets = givenFromWire(destReq.amtRequested);
+  if (!isDeducted || gets?.eq(receives.value.minus(feesOf(sourceReq))) !== true) return txn;
+  return { ...txn, destReq: { ...destReq, amtRequested: readDecimal(fixed(receives.value)) } };
+}
+
+const feesOf = ({ servicepayFees, networkFees }: RequestSide): Big =>
+  (givenFromWire(servicepayFees) ?? new Big(0)).plus(givenFromWire(networkFees) ?? 0);
+
+/** Whether the transaction matches this order and belongs to this account. */
+export const echoes = (order: Order, txn: Transaction, account: string): boolean =>
+  orFailure(() => checkEcho(order, txn, account)) === undefined;
+
+/**
+ * The fields that decide how much money goes to whom. svcpay ignores an unreadable field that is
+ * not in `deciding`.
+ */
+const deciding: ReadonlySet<string> = new Set([
+  'accountId',
+  'ccy',
+  'method',
+  'amtRequested',
+  'amtSettled',
+  'servicepayFees',
+  'networkFees',
+  'fxRate',
+  'reqDetails',
+  'extRefId',
+  'sourceReq',
+  'destReq',
+  ...deductions,
+]);
+
+/** Describes the first unreadable field that decides how much money goes to whom. */
+function misreadDifference({ body }: Order, txn: Transaction): string | undefined {
+  const isDeciding = ({ path }: MisreadField): boolean =>
+    path.includes('.kyc')
+      ? body.destReq.kyc !== undefined
+      : deciding.has(path.split('.').at(-1) ?? '');
+  const field = txn[misread]?.find(isDeciding);
+  return field && misreadText(field);
+}
+
+export function notObeyed(difference: string, txnId?: string): Failure {
+  return new Failure('refused', `the quote differs from the order: ${difference}.`, {
+    money: 'Nothing moved',
+    next: { do: 'check-installation' },
+    txnId,
+  });
+}
+
+type AskedSide = Order['body']['sourceReq'];
+
+const accountDifference = (
+  { accountId }: Transaction,
+  account: string | undefined,
+): string | undefined =>
+  account === undefined || isOfAccount({ accountId }, account)
+    ? undefined
+    : different('the account', accountId, account);
+
+/**
+ * Whether a transaction belongs to the account. The service's list of transactions may include the
+ * transactions of subaccounts.
+ */
+export const isOfAccount = (
+  { accountId }: Pick<Transaction, 'accountId'>,
+  account: string,
+): boolean => accountId == null || accountId === account;
+
+function sideDifference(name: string, asked: AskedSide, given: RequestSide): string | undefined {
+  if (asked.ccy !== given.ccy) return different(`the ${name} currency`, given.ccy, asked.ccy);
+  if (asked.method !== given.method)
+    return different(`the ${name} method`, given.method, asked.method);
+  if (asked.amtRequested !== undefined) {
+    const answered = givenFromWire(given.amtRequested);
+    if (answered === undefined || !answered.eq(asked.amtRequested)) {
+      return (
+        `the ${name} amount is ${answered === undefined ? 'missing' : fixed(answered)}, ` +
+        `not ${fixed(new Big(asked.amtRequested))}`
+      );
+    }
+  }
+  return (
+    (asked.method === 'lnurl' ? lnurlDifference(asked, given) : detailDifference(asked, given)) ??
+    kycDifference(asked, given)
+  );
+}
+
+/** The names under which services return an account number. */
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  acctNum: ['bankAcctNum', 'accountNumber'],
+  bankAcctNum: ['acctNum', 'accountNumber'],
+  accountNumber: ['acctNum', 'bankAcctNum'],
+};
+
+function detailDifference(asked: AskedSide, given: RequestSide): string | undefined {
+  const answered: Fields = given.reqDetails ?? {};
+  for (const [field, wanted] of Object.entries(asked.reqDetails ?? {})) {
+    const got = answered[field];
+    // The response may omit the institution's name, because the institution's code determines the
+    // recipient. A different home may have created the transaction without the institution's name.
+    if (field === 'institutionName' && got == null) continue;
+    if (!sameText(got, wanted)) return different(field, got, wanted);
+    const resolved = (otherNames[field] ?? []).find(
+      (name) => answered[name] != null && !sameText(answered[name], wanted),
+    );
+    if (resolved !== undefined) return different(resolved, answered[resolved], wanted);
+  }
+  return undefined;
+}
+
+/** The `reqDetails` fields that decide who gets the money. */
+const targets = [
+  'paymentRequest',
+  'address',
+  'lnurl',
+  'lnurlAddress',
+  'acctNum',
+  'bankAcctNum',
+  'accountNumber',
+  'iban',
+  'institutionCode',
+] as const;
+
+/**
+ * Describes the difference if the response has a destination that the order does not request. A
+ * service may add the invoice to an LNURL payment after the confirmation.
+ */
+function extraTarget(
+  { method, reqDetails = {} }: AskedSide,
+  given: RequestSide,
+  { txnState }: Transaction,
+): string | undefined {
+  const asked: Fields = reqDetails;
+  const answered: Fields = given.reqDetails ?? {};
+  const isAsked = (field: string): boolean =>
+    [field, ...(otherNames[field] ?? [])].some((each) => asked[each] !== undefined);
+  const isResolved = (field: string): boolean =>
+    method === 'lnurl' &&
+    (field.startsWith('lnurl') || (field === 'paymentRequest' && !isQuoted(txnState)));
+  const field = targets.find(
+    (each) =>
+      answered[each] != null && answered[each] !== '' && !isAsked(each) && !isResolved(each),
+  );
+  return field === undefined
+    ? undefined
+    : `${field} was not requested but is ${shown(answered[field])}`;
+}
+
+const longest = 1_000;
+
+const shown = (value: unknown): string =>
+  typeof value === 'object'
+    ? `not a text but ${Array.isArray(value) ? 'a list' : 'an object'}`
+    : clip(String(value), longest);
+
+const different = (field: string, got: unknown, wanted: unknown): string =>
+  `${field} is ${got === undefined || got === null ? 'missing' : shown(got)}, not ${shown(wanted)}`;
+
+/**
+ * Whether two texts are equal. Letter case matters, except in invoices, LNURLs, Lightning Addresses
+ * and Bech32 addresses.
+ */
+function sameText(got: unknown, wanted: unknown): boolean {
+  if (typeof got !== 'string' || typeof wanted !== 'string') return got === wanted;
+  if (got === wanted) return true;
+  const caseless = /^(ln|bc1|tb1|bcrt1|.+@)/i.test(wanted);
+  return caseless && got.toLowerCase() === wanted.toLowerCase();
+}
+
+/**
+ * Describes the difference if the response has a different LNURL than the order. Every LNURL field
+ * in the response must have the requested destination.
+ */
+function lnurlDifference(asked: AskedSide, given: RequestSide): string | undefined {
+  const wanted = asked.reqDetails?.['address'];
+  const { address, lnurlAddress, lnurl } = given.reqDetails ?? {};
+  const echoed = Object.entries({ address, lnurlAddress, lnurl }).filter(
+    ([, value]) => value != null,
+  );
+  if (echoed.length === 0) return different('address', undefined, wanted);
+  const [field, got] = echoed.find(([, value]) => targetOf(value) !== targetOf(wanted)) ?? [];
+  return field === undefined ? undefined : different(field, got, wanted);
+}
+
+const targetOf = (value: unknown): unknown =>
+  typeof value === 'string' ? lnurlTarget(value) : value;
+
+/** Describes the difference if the response has a different payer or payee than the order. */
+function kycDifference(asked: AskedSide, given: RequestSide): string | undefined {
+  const { type, details = {} } = given.kyc ?? {};
+  if (asked.kyc === undefined) return undefined;
+  if (type != null && type.toLowerCase() !== asked.kyc.type)
+    return different('kyc type', type, asked.kyc.type);
+  const got: Fields = details ?? {};
+  const field = Object.entries(asked.kyc.details).find(
+    ([name, value]) => got[name] != null && got[name] !== value,
+  );
+  return field && different(`kyc ${field[0]}`, got[field[0]], field[1]);
+}
+
+/**
+ * Describes the difference if the recipient would get a different amount than the order requires.
+ * The order of an invoice payment requests no amount (endpoint 6, rule 2), so svcpay also compares
+ * the amount that the service computed.
+ */
+function amountDifference(order: Order, { sourceReq, destReq }: Transaction): string | undefined {
+  const { receives } = order;
+  if (receives === undefined) return undefined;
+  const gets = givenFromWire(destReq.amtRequested);
+  if (gets !== undefined && !gets.eq(receives.value)) {
+    return `the recipient would get ${fixed(gets)}, not ${fixed(receives.value)}`;
+  }
+  const sent = givenFromWire(sourceReq.amtRequested);
+  if (sourceReq.ccy !== receives.ccy || sent === undefined) return undefined;
+  // Accepts the computed amount with or without fees, because the specification does not define
+  // whether the amount that the service computed includes the fees.
+  const fees = feesOf(sourceReq);
+  const whole = receives.value.round(decimalsOf(receives.ccy), Big.roundUp);
+  if (
+    [receives.value, whole].some(
+      (each) => sent.eq(each) || sent.eq(each.plus(fees)) || sent.eq(each.minus(fees)),
+    )
+  )
+    return undefined;
+  const paid = `a payment of ${fixed(receives.value)} ${receives.ccy}`;
+  return `${fixed(sent)} ${sourceReq.ccy} would leave the wallet for ${paid}`;
+}
+
+/** Describes the difference if the response and the order disagree about who pays the fees. */
+function deductionDifference({ body }: Order, txn: Transaction): string | undefined {
+  for (const field of deductions) {
+    const answered = txn[field];
+    const asked = body[field] ?? false;
+    if (typeof answered === 'boolean' && answered !== asked)
+      return `${field} is ${answered}, not ${asked}`;
+  }
+  return undefined;
 }

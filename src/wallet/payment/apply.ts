@@ -207,7 +207,7 @@ const remember = <P extends Phase>(run: Run, phase: P, news: Partial<MemoryIn<P>
   memory: { ...memoryIn(run, phase), ...news },
 });
 
-/** Returns the run with new data that it has in every phase, or in every phase with a transaction. */
+/** Returns the run with new data that does not belong to one phase. */
 const keep = (run: Run, news: Partial<Omit<Ended, 'phase' | 'refusal'>>): Run => ({
   ...run,
   memory: { ...run.memory, ...news },

@@ -22,10 +22,11 @@ import {
   quotedAmounts,
   checkBudget,
   checkProposed,
+  mostCompared,
+  sameAgain,
 } from '../limits/limits.js';
 import { instructionOf } from '../instruction/instruction.js';
 import { orderFor } from '../instruction/order.js';
-import { mostCompared, sameAgain } from '../instruction/same-again.js';
 import { decodeOrder, encodeOrder } from '../order/orders.js';
 import { readTransaction } from '../transaction/read.js';
 import { approve, quoteToSubmit, create, amountsOf, isOrdered, find } from './quoting.js';

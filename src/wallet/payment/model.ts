@@ -24,9 +24,8 @@ import type { Order } from '../order/orders.js';
 import type { Quote } from '../quote/quote.js';
 import type { Journal } from '../../store/journal/journal.js';
 import type { Limits } from '../../store/profile/profiles.js';
-import type { OverBudget } from '../limits/limits.js';
+import type { OverBudget, EarlierPayment } from '../limits/limits.js';
 import type { Instruction } from '../instruction/instruction.js';
-import type { EarlierPayment } from '../instruction/same-again.js';
 
 /** The goal of a run. */
 export interface RunGoal {

@@ -15,8 +15,8 @@ import {
   type Payment,
   type PaymentTerms,
 } from '../../store/journal/payment.js';
-import { OverBudget } from '../limits/limits.js';
-import { echoes } from '../order/echo.js';
+import { OverBudget, mostCompared, payees, sameAgain } from '../limits/limits.js';
+import { echoes, decodeOrder, encodeOrder, type Order } from '../order/orders.js';
 import {
   askedColumns,
   digestOf,
@@ -24,8 +24,6 @@ import {
   type Instruction,
 } from '../instruction/instruction.js';
 import { needOf, orderFor } from '../instruction/order.js';
-import { mostCompared, payees, sameAgain } from '../instruction/same-again.js';
-import { decodeOrder, encodeOrder, type Order } from '../order/orders.js';
 import { readTransaction } from '../transaction/read.js';
 import type {
   Consent,

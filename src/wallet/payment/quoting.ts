@@ -20,7 +20,15 @@ import {
   quotedAmounts,
   spentIfLimited,
 } from '../limits/limits.js';
-import { checkNotExpired, decodeOrder, type Order } from '../order/orders.js';
+import {
+  checkNotExpired,
+  decodeOrder,
+  type Order,
+  checkEcho,
+  notObeyed,
+  echoes,
+  isOfAccount,
+} from '../order/orders.js';
 import {
   isConverted,
   checkTerms,
@@ -47,7 +55,6 @@ import {
 } from './model.js';
 import { isQuoted, movedNothing } from '../../formats/states.js';
 import { isPathSegment, paymentName } from '../../formats/text.js';
-import { checkEcho, notObeyed, echoes, isOfAccount } from '../order/echo.js';
 import { instructionOf } from '../instruction/instruction.js';
 import { listedUnder, readTransaction, rereadWhileStale } from '../transaction/read.js';
 import { differentTransaction, paidElsewhere } from './outcomes.js';

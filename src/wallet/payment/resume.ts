@@ -21,10 +21,9 @@ import type { Consent, PaymentDeps, PaymentOptions, PaymentRequest } from './mod
 import { HeldElsewhere, resume, type TakeOverOptions } from './pay.js';
 import { isFinal } from '../../formats/states.js';
 import type { Claim } from '../../store/journal/journal.js';
-import { echoes } from '../order/echo.js';
+import { echoes, decodeOrder, encodeOrder, type Order } from '../order/orders.js';
 import { instructionOfOrder, orderOfQuote } from '../instruction/order.js';
 import { askedColumns } from '../instruction/instruction.js';
-import { decodeOrder, encodeOrder, type Order } from '../order/orders.js';
 import { alreadyPaid, differentPayment } from './outcomes.js';
 
 /** The result of resuming an unfinished payment: its transaction, or the failure. */

@@ -94,7 +94,8 @@ const namesActor: ReadonlySet<string> = new Set([
 export function actorInWords({ user, uid, host, door }: Actor): string {
   const who = user === '' ? 'an unnamed user' : user;
   const where = host === '' ? '' : ` on ${host}`;
-  return `${who}${uid === null ? '' : ` (uid ${uid})`}${where}, ${doors[door] ?? `with \`${door}\``}`;
+  const through = doors[door] ?? `with \`${door}\``;
+  return `${who}${uid === null ? '' : ` (uid ${uid})`}${where}, ${through}`;
 }
 
 const doors: Readonly<Record<string, string>> = {

@@ -2,13 +2,9 @@
 // proposal is the SHA-256 of its file, so whatever a person is shown is bound by the id.
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { canonicalJson, decimal } from '../../formats/canonical.js';
-import { fixed, formatAmounts, type Money } from '../../formats/amount.js';
-import { describeDuration } from '../../formats/calendar.js';
-import { Failure } from '../../formats/failure.js';
-import { jsonIn } from '../../formats/text.js';
-import type { Payment } from '../../store/journal/payment.js';
 import {
+  canonicalJson,
+  decimal,
   digestOf,
   instructionOf,
   instructionSchema,
@@ -16,9 +12,14 @@ import {
   type Instruction,
   readSwap,
 } from '../instruction/instruction.js';
+import { fixed, formatAmounts, type Money } from '../../formats/amount.js';
+import { describeDuration } from '../../formats/calendar.js';
+import { Failure } from '../../formats/failure.js';
+import { jsonIn } from '../../formats/text.js';
+import type { Payment } from '../../store/journal/payment.js';
 import { amountIn, rowOf, type ReadRow, type PlannedRow } from '../batch/row.js';
 import { needOf, orderOf } from '../instruction/order.js';
-import { sameAgain } from '../instruction/same-again.js';
+import { sameAgain } from '../limits/limits.js';
 import { readSendNow, type SendEnvironment, type SendWords } from '../instruction/send.js';
 import { readPayoutFile } from '../payout/from-file.js';
 import { payeeOf } from '../payout/methods.js';

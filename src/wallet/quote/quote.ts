@@ -15,8 +15,7 @@ import {
   fromWire,
 } from '../../formats/amount.js';
 import { Failure, unlessFailure } from '../../formats/failure.js';
-import { beforeDeduction, notObeyed } from '../order/echo.js';
-import type { Order } from '../order/orders.js';
+import { beforeDeduction, notObeyed, type Order } from '../order/orders.js';
 import { didYouMean } from '../../formats/text.js';
 import type { PaymentTerms } from '../../store/journal/payment.js';
 

@@ -28,7 +28,7 @@ import { type Fields, messageOf } from '../../formats/text.js';
 import { Failure } from '../../formats/failure.js';
 import { policies, poll, type PollNext } from '../../formats/poll.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
-import { isOfAccount } from '../order/echo.js';
+import { isOfAccount } from '../order/orders.js';
 import type { PaymentService } from '../payment/model.js';
 import { requestQuote } from '../payment/quoting.js';
 import {

@@ -4,13 +4,13 @@ import { getPublicKey, Signature } from '@noble/secp256k1';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { decodeInvoice } from '../../../src/formats/bolt11/decode.js';
 import {
+  decodeInvoice,
   joinField,
   wordsOfNumber,
   type FieldLetter,
   sealInvoice,
-} from '../../../src/formats/bolt11/parts.js';
+} from '../../../src/formats/bolt11/decode.js';
 import { loadVectors } from '../../support/vectors.js';
 import { refusal } from '../support.js';
 import { encodeBase58Address, encodeSegwitAddress } from '../../../src/formats/address.js';

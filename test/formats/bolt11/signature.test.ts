@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { getPublicKey } from '@noble/secp256k1';
 import { bech32, hex } from '@scure/base';
 import { expect, test } from 'vitest';
-import { sealInvoice, signatureWords, signerOf } from '../../../src/formats/bolt11/parts.js';
+import { sealInvoice, signatureWords, signerOf } from '../../../src/formats/bolt11/decode.js';
 
 test('signerOf recovers the public key of the signer only from the signed message', () => {
   for (let round = 0; round < 60; round += 1) {

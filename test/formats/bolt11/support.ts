@@ -7,7 +7,7 @@ import {
   type FieldLetter,
   type RouteHop,
   sealInvoice,
-} from '../../../src/formats/bolt11/parts.js';
+} from '../../../src/formats/bolt11/decode.js';
 
 /** Creates an invoice with the given fields and a valid signature. */
 export function signed(

@@ -9,7 +9,7 @@ import {
   type Order,
   encodeOrder,
 } from '../../../src/wallet/order/orders.js';
-import { sameAgain } from '../../../src/wallet/instruction/same-again.js';
+import { sameAgain } from '../../../src/wallet/limits/limits.js';
 import { instructionOfOrder, orderOf } from '../../../src/wallet/instruction/order.js';
 import { askedColumns, type Instruction } from '../../../src/wallet/instruction/instruction.js';
 import { readSendNow } from '../../../src/wallet/instruction/send.js';

@@ -1,10 +1,9 @@
 // Tests the form of a proposal: whatever a person is shown is bound by its id.
 import { describe, expect, test } from 'vitest';
-import { canonicalJson } from '../../../src/formats/canonical.js';
+import { canonicalJson, readSwap } from '../../../src/wallet/instruction/instruction.js';
 import { money } from '../../../src/formats/amount.js';
 import type { Failure } from '../../../src/formats/failure.js';
 import { readSendNow } from '../../../src/wallet/instruction/send.js';
-import { readSwap } from '../../../src/wallet/instruction/instruction.js';
 import {
   checkProposal,
   proposalId,

@@ -3,8 +3,12 @@ import { detailsOf } from '../../../src/api/reading.js';
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
 import { formatAmount, parseAmount } from '../../../src/formats/amount.js';
-import { checkEcho } from '../../../src/wallet/order/echo.js';
-import { deducting, lnurlOrder, onchainOrder } from '../../../src/wallet/order/orders.js';
+import {
+  checkEcho,
+  deducting,
+  lnurlOrder,
+  onchainOrder,
+} from '../../../src/wallet/order/orders.js';
 import { readQuote, checkTerms } from '../../../src/wallet/quote/quote.js';
 
 const address = '1BoatSLRHtKNngkdXEeobR76b53LETtpyT';

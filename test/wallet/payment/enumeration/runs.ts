@@ -2,7 +2,7 @@
 // interrupted or stopped at any step.
 import type { Transaction } from '../../../../src/api/types.js';
 import { Failure, type FailureKind } from '../../../../src/formats/failure.js';
-import { isOfAccount } from '../../../../src/wallet/order/echo.js';
+import { isOfAccount } from '../../../../src/wallet/order/orders.js';
 import {
   changed,
   latest,

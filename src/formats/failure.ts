@@ -240,12 +240,8 @@ export function orFailure<T>(action: () => T): T | Failure {
 
 /** Returns the result of a computation, or undefined if the computation throws a Failure. */
 export function unlessFailure<T>(compute: () => T): T | undefined {
-  try {
-    return compute();
-  } catch (error) {
-    if (error instanceof Failure) return undefined;
-    throw error;
-  }
+  const found = orFailure(compute);
+  return found instanceof Failure ? undefined : found;
 }
 
 /**

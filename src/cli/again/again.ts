@@ -4,8 +4,7 @@ import { isUnitless, parseAmount, shortAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { didYouMean, plainLetters } from '../../formats/text.js';
 import { back } from '../../terminal/ask/questions.js';
-import { repeatable } from '../../wallet/history/earlier-payments.js';
-import { written, type Instruction } from '../../wallet/instruction/instruction.js';
+import { repeatable, written, type Instruction } from '../../wallet/instruction/instruction.js';
 import { instructionOf } from '../../wallet/payout/order.js';
 import { payeeChoices, readPayees, type KnownPayee } from '../contacts/payees.js';
 import type { Context } from '../context.js';
@@ -106,12 +105,11 @@ async function paidBefore(
 
 /** Pays a payee with the given amount. At a terminal, svcpay asks and suggests the last amount. */
 async function payPayee(
-  { value, last, lastAmount }: KnownPayee,
+  { chosen, contact, last, lastAmount }: KnownPayee,
   given: string | undefined,
   flags: PaymentFlags,
   context: Context,
 ): Promise<Transaction> {
-  const { chosen, contact } = value;
   const amount = given ?? (await askAmount(last, lastAmount && shortAmount(lastAmount), context));
   if (typeof contact === 'string') {
     const from = { ...flags, from: last?.from };

@@ -1,28 +1,39 @@
 // Lists the payees that this home can pay: its contacts, and the payees of its latest payments.
-import { shortAmount } from '../../formats/amount.js';
+import { shortAmount, type Money } from '../../formats/amount.js';
 import { detectDestination } from '../../formats/destination.js';
 import { shortened } from '../../formats/text.js';
-import type { Payment } from '../../store/journal/payment.js';
+import { latest, status, type Payment } from '../../store/journal/payment.js';
 import type { Contact, Recipient } from '../../store/profile/profiles.js';
 import type { Choice } from '../../terminal/ask/questions.js';
 import type { Column } from '../../terminal/rows/view.js';
 import { shortTime } from '../../terminal/time.js';
-import { knownDestinations, type KnownDestination } from '../../wallet/history/earlier-payments.js';
 import {
   type Instruction,
   type PayoutDetails,
   keysOf,
+  repeatable,
 } from '../../wallet/instruction/instruction.js';
 import { methodsIn, bankKey, payeeOf } from '../../wallet/payout/methods.js';
+import { knownAmounts } from '../../wallet/limits/limits.js';
+import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
 
-/** A payee, with its name in the address book or an empty string. */
-export interface Payee {
+/** A contact, or a payee that this home has paid. */
+export interface KnownPayee {
+  /** A key that all payments to the same payee share. */
+  readonly key: string;
+  /** The name in the address book, or an empty string. */
   readonly chosen: string;
   readonly contact: Contact;
+  /** The name in the address book, otherwise the name on the payee's account. */
+  readonly name: string;
+  readonly destination: string;
+  /** The time of the last payment in epoch ms. */
+  readonly lastAt?: number;
+  readonly lastAmount?: Money | undefined;
+  /** The instruction of the last payment. */
+  readonly last?: Instruction;
 }
-
-export type KnownPayee = KnownDestination<Payee>;
 
 const mostRead = 50;
 
@@ -33,31 +44,43 @@ export async function latestPayments({ account }: Context): Promise<readonly Pay
 
 /** Reads the payees, the one paid last first, then the contacts that were never paid. */
 export async function readPayees(context: Context): Promise<KnownPayee[]> {
-  const payments = await latestPayments(context);
   const book = Object.entries(context.config.read().contacts).map(([name, contact]) =>
     describe(name, contact),
   );
-  return knownDestinations(book, payments, ({ verb, to, payout }: Instruction) => {
-    const contact = payout === undefined ? (verb === 'send' ? to : undefined) : recipientOf(payout);
-    return contact === undefined ? undefined : describe('', contact);
-  });
+  const found = new Map<string, KnownPayee>();
+  const payments = await latestPayments(context);
+  for (const payment of payments.toSorted((a, b) => b.openedAt - a.openedAt)) {
+    const last = status(payment) === 'abandoned' ? undefined : repeatable(payment);
+    const contact = last && contactOf(last);
+    if (last === undefined || contact === undefined) continue;
+    const paid = describe('', contact);
+    if (found.has(paid.key)) continue;
+    const [lastAmount] = knownAmounts(decodeOrder(latest(payment).request));
+    const known = book.find(({ key }) => key === paid.key) ?? paid;
+    found.set(paid.key, { ...known, last, lastAt: payment.openedAt, lastAmount });
+  }
+  const others = book.filter(({ key }) => !found.has(key));
+  return [...found.values(), ...others.toSorted((a, b) => a.name.localeCompare(b.name))];
+}
+
+/** Returns the payee of an instruction, or undefined for another kind of payment. */
+function contactOf({ verb, to, payout }: Instruction): Contact | undefined {
+  if (payout !== undefined) return recipientOf(payout);
+  return verb === 'send' ? to : undefined;
 }
 
 function describe(chosen: string, contact: Contact): KnownPayee {
-  const value = { chosen, contact };
-  if (typeof contact === 'string')
-    return {
-      key: keysOf(detectDestination(contact))[0] ?? contact,
-      name: chosen,
-      destination: contact,
-      value,
-    };
+  if (typeof contact === 'string') {
+    const [key = contact] = keysOf(detectDestination(contact));
+    return { key, chosen, contact, name: chosen, destination: contact };
+  }
   const { method, institutionCode, institutionName, acctNum, acctName, party } = contact;
   return {
     key: bankKey({ method, reqDetails: { institutionCode, acctNum } }),
+    chosen,
+    contact,
     name: chosen || (acctName ?? party.legalFullName),
     destination: `${institutionName ?? institutionCode} · ${acctNum}`,
-    value,
   };
 }
 

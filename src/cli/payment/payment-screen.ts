@@ -27,15 +27,14 @@ import type { Context } from '../context.js';
 import { within } from '../process.js';
 import { Failure } from '../../formats/failure.js';
 import type { CardDetail } from '../../terminal/cards/card.js';
-import type { Order } from '../../wallet/order/orders.js';
+import { decodeOrder, type Order } from '../../wallet/order/orders.js';
 import { movedAmounts, spentBy } from '../../wallet/history/moved-amounts.js';
 import { instructionOf } from '../../wallet/instruction/instruction.js';
 import { inWords, keptText } from '../../wallet/instruction/words.js';
-import type { Payment } from '../../store/journal/payment.js';
+import { latest, type Payment } from '../../store/journal/payment.js';
 import { resolutionText } from '../../wallet/payment/outcomes.js';
 import { type Quote, findRate } from '../../wallet/quote/quote.js';
 import { methodProperties } from '../../formats/rails.js';
-import { usualMs } from '../../wallet/history/earlier-payments.js';
 import { latestPayments } from '../contacts/payees.js';
 
 interface PaymentScreen {
@@ -471,4 +470,24 @@ function worthOf({ ccy, value }: Money, into: string | undefined, rates: Rates) 
   } catch {
     return undefined;
   }
+}
+
+const leastKnown = 3;
+
+/**
+ * Estimates how long payments by a method usually take, in ms, or returns undefined if the journal
+ * has too few payments. The estimate is the first quartile of the recorded times. Many recorded
+ * times are too long, because a command may read a settlement long after it happened.
+ */
+export function usualMs(payments: readonly Payment[], method: string): number | undefined {
+  const took = payments
+    .filter((each) => decodeOrder(latest(each).request).body.destReq.method === method)
+    .flatMap(({ attempts, updatedAt }) =>
+      attempts.flatMap(({ state, submittedAt }) =>
+        state === 'paid' && submittedAt !== null ? updatedAt - submittedAt : [],
+      ),
+    )
+    .filter((ms) => ms > 0)
+    .toSorted((a, b) => a - b);
+  return took.length < leastKnown ? undefined : took[Math.floor(took.length / 4)];
 }

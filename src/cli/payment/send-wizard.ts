@@ -130,9 +130,9 @@ async function askDestination(
     return next;
   };
   const question = { message: 'Pay to', flag: 'DESTINATION' };
-  const toOf = ({ value }: KnownPayee): string => value.chosen || String(value.contact);
+  const toOf = ({ chosen, contact }: KnownPayee): string => chosen || String(contact);
   const payees = (await readPayees(context)).filter(
-    (each) => typeof each.value.contact === 'string' && readable(() => parse(toOf(each))),
+    (each) => typeof each.contact === 'string' && readable(() => parse(toOf(each))),
   );
   if (payees.length === 0) {
     const example = exampleOf(soFar.rail);

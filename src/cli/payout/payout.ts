@@ -96,10 +96,9 @@ async function runPayouts(flags: PayoutFlags, context: Context): Promise<Transac
     (all) => (wallets = all.filter(({ isEmpty }) => !isEmpty)),
     () => undefined,
   );
-  const payees = (await readPayees(context)).flatMap((each) => {
-    const { chosen, contact } = each.value;
-    return typeof contact === 'string' ? [] : [{ ...each, chosen, kept: contact }];
-  });
+  const payees = (await readPayees(context)).flatMap((each) =>
+    typeof each.contact === 'string' ? [] : [{ ...each, kept: each.contact }],
+  );
   const wizard = {
     ownCountry: ownCountry(payees[0]?.last, context),
     pose: ask.pose,

@@ -38,9 +38,8 @@ import { type Picked, createdText, pick, type Place } from '../tx/resolve-id.js'
 import { whereaboutsOf } from '../service.js';
 import { readWorth } from '../payment/payment-screen.js';
 import { messageOf } from '../../formats/text.js';
-import type { Instruction } from '../../wallet/instruction/instruction.js';
+import { repeatable, type Instruction } from '../../wallet/instruction/instruction.js';
 import { inWords } from '../../wallet/instruction/words.js';
-import { repeatable } from '../../wallet/history/earlier-payments.js';
 import { failureLines } from '../../terminal/next-step.js';
 import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
 import { truncate, wrap } from '../../terminal/layout.js';

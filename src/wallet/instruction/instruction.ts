@@ -171,6 +171,16 @@ export function instructionOf({
 }
 
 /**
+ * Returns the instruction of a payment, or undefined if the payment cannot be repeated because it
+ * paid an invoice or was imported.
+ */
+export function repeatable(payment: Payment): Instruction | undefined {
+  const instruction = instructionOf(payment);
+  const { once, isImported } = instruction;
+  return once === null && isImported !== true ? instruction : undefined;
+}
+
+/**
  * The digest of an instruction: SHA-256 of its canonical JSON. The digest covers the keys, the
  * exact amount and its side, the wallet and the details. It ignores the note, the spelling of
  * destination and amount, the way that a URI is paid, and a name of the address book.

@@ -4,6 +4,7 @@ import { paymentDraft } from '../../support/orders.js';
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
 import {
+  usualMs,
   usualText,
   nothingShown,
   showEvent,
@@ -12,7 +13,6 @@ import {
 import { money } from '../../../src/formats/amount.js';
 import { Failure } from '../../../src/formats/failure.js';
 import { opened, type Payment } from '../../../src/store/journal/payment.js';
-import { usualMs } from '../../../src/wallet/history/earlier-payments.js';
 import { swapOrder } from '../../../src/wallet/order/orders.js';
 import type { Approval } from '../../../src/wallet/payment/model.js';
 

@@ -12,6 +12,7 @@ import {
   inMemory,
   lockTimeoutMs,
   openSqlite,
+  preparing,
   sqliteFailure,
   type SqliteFile,
 } from '../files/sqlite-file.js';
@@ -42,15 +43,9 @@ export interface SqliteSqlDatabase extends SqlDatabase {
   sync(): Promise<void>;
 }
 
-/** Runs statements on the file. Prepares each only once, because programs run it often. */
+/** Runs statements on the file. */
 function sqlOf(db: Database.Database, now: () => number): Sql {
-  /** The prepared statements, keyed by their SQL text. */
-  const kept = new Map<string, Database.Statement>();
-  const statement = (text: string): Database.Statement => {
-    const found = kept.get(text) ?? db.prepare(text);
-    kept.set(text, found);
-    return found;
-  };
+  const statement = preparing(db);
   const plain = (values: readonly SqlValue[]) =>
     values.map((value) => (value instanceof TimeFromNow ? now() + value.plusMs : value));
   const rowsOf = ([text, ...values]: Statement): unknown[] => statement(text).all(...plain(values));

@@ -4,12 +4,11 @@
 // newer versions, which this version does not recognize.
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type Libsql from 'libsql';
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { isFields, messageOf, withoutMark, type Fields } from '../../formats/text.js';
-import { createPrivate, isThere, openFolder, type Home } from './home.js';
+import { isThere, openFolder, type Home } from './home.js';
 
 export interface Document<T> {
   readonly path: string;
@@ -59,13 +58,13 @@ export function openDocument<S extends DocumentSchema>(
     path,
     read: () => load().before,
     async update(change) {
-      const [{ default: Conf }, { default: Database }] = await Promise.all([
+      const [{ default: Conf }, { locked }] = await Promise.all([
         import('conf'),
-        import('libsql'),
+        import('./sqlite-file.js'),
       ]);
       return guard(path, () => {
         openFolder(folder);
-        return locked(Database, join(folder, 'settings.lock'), () => {
+        return locked(join(folder, 'settings.lock'), () => {
           const { raw, before } = load();
           const after = change(before);
           // Removes the files of processes that died while writing, because these files may contain
@@ -88,30 +87,6 @@ export function openDocument<S extends DocumentSchema>(
       });
     },
   };
-}
-
-const lockTimeoutMs = 10_000;
-
-/**
- * Runs the action under an exclusive lock among processes, which the operating system releases
- * when its process dies. Throws if the wait for the lock exceeds the timeout.
- */
-function locked<T>(Database: typeof Libsql, path: string, action: () => T): T {
-  createPrivate(path);
-  const db = new Database(path, { timeout: lockTimeoutMs });
-  try {
-    db.pragma(`busy_timeout = ${lockTimeoutMs}`);
-    db.exec('BEGIN EXCLUSIVE');
-    try {
-      return action();
-    } finally {
-      // Because ROLLBACK uses the database object after the action, the garbage collector cannot
-      // release the lock early.
-      db.exec('ROLLBACK');
-    }
-  } finally {
-    db.close();
-  }
 }
 
 function rawOf(path: string): Fields {

@@ -16,7 +16,7 @@ import { pathToFileURL } from 'node:url';
 import type Big from 'big.js';
 import Database from 'libsql';
 import * as v from 'valibot';
-import { Failure } from '../../formats/failure.js';
+import { Failure, type FailureDetails, type FailureKind } from '../../formats/failure.js';
 import { codeOf, messageOf } from '../../formats/text.js';
 import { createPrivate, isThere, openFolder } from './home.js';
 import { tmpdir } from 'node:os';
@@ -102,6 +102,20 @@ function connect(path: string): Database.Database {
   const db = new Database(path, { timeout: lockTimeoutMs });
   db.pragma(`busy_timeout = ${lockTimeoutMs}`);
   return db;
+}
+
+/**
+ * Runs the action under an exclusive lock among processes, which the operating system releases when
+ * its process dies. Throws if the wait for the lock exceeds the timeout.
+ */
+export function locked<T>(path: string, action: () => T): T {
+  createPrivate(path);
+  const db = connect(path);
+  try {
+    return inTransaction(db, action);
+  } finally {
+    db.close();
+  }
 }
 
 /**
@@ -353,42 +367,40 @@ function adviceFor(code: string, reason: string): string | undefined {
 
 /** Turns an error of SQLite or the system into a Failure with advice. */
 export function sqliteFailure(
-  file: Pick<SqliteFile, 'name' | 'path' | 'advice'>,
+  { name, path, advice }: Pick<SqliteFile, 'name' | 'path' | 'advice'>,
   cause: unknown,
 ): Failure {
   if (cause instanceof Failure) return cause;
-  const subject = `The ${file.name} ${file.path}`;
-  const code = codeOf(cause);
-  const reason = messageOf(cause);
+  const [code, reason] = [codeOf(cause), messageOf(cause)];
+  const failure = (kind: FailureKind, text: string, details: FailureDetails = {}): Failure =>
+    new Failure(kind, `The ${name} ${path} ${text}.`, { cause, ...details });
   if (
     cause instanceof Damage ||
-    /^SQLITE_(CORRUPT|NOTADB)/.test(code) ||
-    cause instanceof v.ValiError
+    cause instanceof v.ValiError ||
+    /^SQLITE_(CORRUPT|NOTADB)/.test(code)
   ) {
     const damage = cause instanceof Damage ? cause : new Damage(`is damaged (${reason})`);
-    return new Failure('usage', `${subject} ${damage.message} and was not changed.`, {
-      ...file.advice,
-      cause: damage,
-    });
+    const text = `${damage.message} and was not changed`;
+    return failure('usage', text, { ...advice, cause: damage });
   }
-  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) {
-    return new Failure('temporary', `${subject} is locked by another program.`, { cause });
-  }
-  const isFull = /^(SQLITE_FULL|ENOSPC)/.test(code);
-  if (isFull || code.startsWith('SQLITE_IOERR')) {
-    return new Failure(
-      isFull ? 'temporary' : 'usage',
-      `${subject} cannot be written: ${isFull ? 'the disk is full' : reason}.`,
-      {
-        hint: 'Free disk space, or set SVCPAY_HOME to a folder on another disk.',
-        cause,
-      },
-    );
-  }
-  return new Failure('usage', `${subject} cannot be used: ${reason}.`, {
-    hint: adviceFor(code, reason),
-    cause,
-  });
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code))
+    return failure('temporary', 'is locked by another program');
+  const hint = 'Free disk space, or set SVCPAY_HOME to a folder on another disk.';
+  if (/^(SQLITE_FULL|ENOSPC)/.test(code))
+    return failure('temporary', 'cannot be written: the disk is full', { hint });
+  if (code.startsWith('SQLITE_IOERR'))
+    return failure('usage', `cannot be written: ${reason}`, { hint });
+  return failure('usage', `cannot be used: ${reason}`, { hint: adviceFor(code, reason) });
+}
+
+/** Returns a function that prepares each statement only once, because programs run it often. */
+export function preparing(db: Database.Database): (text: string) => Database.Statement {
+  const kept = new Map<string, Database.Statement>();
+  return (text) => {
+    const found = kept.get(text) ?? db.prepare(text);
+    kept.set(text, found);
+    return found;
+  };
 }
 
 type SqlValue = string | number | null;
@@ -423,12 +435,7 @@ export function openScratch(tables: string): Scratch {
   const db = new Database(join(folder, 'rows.db'));
   removeFolder();
   db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; ${tables}`);
-  const prepared = new Map<string, Database.Statement>();
-  const statement = (text: string): Database.Statement => {
-    const known = prepared.get(text) ?? db.prepare(text);
-    prepared.set(text, known);
-    return known;
-  };
+  const statement = preparing(db);
   return {
     run: (text, ...values) => void statement(text).run(...values),
     insert(table, row) {

@@ -121,25 +121,20 @@ async function readList(
 }
 
 function addTotals({ openings, differences }: Books, { add }: Comparison): void {
-  const total = { difference: 'total differs', source: 'wallet', txnId: null } as const;
-  for (const { ccy, value } of openings)
+  const total = (ccy: string, here: Big, there: Big, detail: string): void =>
     add({
-      ...total,
+      difference: 'total differs',
+      source: 'wallet',
+      txnId: null,
       reference: null,
       ccy,
-      here: new Big(0),
-      there: value,
-      detail: 'opening, not explained by a transaction',
+      here,
+      there,
+      detail,
     });
-  for (const each of differences)
-    add({
-      ...total,
-      reference: null,
-      ccy: each.ccy,
-      here: each.added,
-      there: each.reported,
-      detail: differenceText(each),
-    });
+  for (const { ccy, value } of openings)
+    total(ccy, new Big(0), value, 'opening, not explained by a transaction');
+  for (const each of differences) total(each.ccy, each.added, each.reported, differenceText(each));
 }
 
 function totalsText(books: Books | undefined): string {

@@ -85,20 +85,18 @@ export const statementAccountsInit = defineCommand({
   view: record(accountFileView),
 });
 
-const otherRules = (currencies: readonly string[]): Rule[] => {
-  const rule = (kind: string, method: string, account: string): Rule => ({
+const otherRules = (currencies: readonly string[]): Rule[] =>
+  [
+    ['adjustment', '', 'Equity:Svcpay:Adjustments'],
+    ['correction', '', 'Equity:Svcpay:Corrections'],
+    ['fee', 'service', 'Expenses:Svcpay:Fees:Service'],
+    ['fee', 'network', 'Expenses:Svcpay:Fees:Network'],
+    ['gain', '', 'Income:Svcpay:Gains'],
+    ...currencies.map((ccy) => ['wallet', ccy, `Assets:Svcpay:${named(ccy)}`]),
+  ].map(([kind = '', method = '', account = '']) => ({
     kind,
     method,
     payee: '',
     note: '',
     account,
-  });
-  return [
-    rule('adjustment', '', 'Equity:Svcpay:Adjustments'),
-    rule('correction', '', 'Equity:Svcpay:Corrections'),
-    rule('fee', 'service', 'Expenses:Svcpay:Fees:Service'),
-    rule('fee', 'network', 'Expenses:Svcpay:Fees:Network'),
-    rule('gain', '', 'Income:Svcpay:Gains'),
-    ...currencies.map((ccy) => rule('wallet', ccy, `Assets:Svcpay:${named(ccy)}`)),
-  ];
-};
+  }));

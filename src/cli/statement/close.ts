@@ -76,10 +76,9 @@ export const statementClose = defineCommand({
     const closed = closes.find(({ month }) => month === name);
     checkNext(name, zone, closes);
     const { id } = await context.account();
-    const path = join(
-      folder ?? join(context.home.data, 'statements'),
-      `${fileNameOf(id)}-${name}.csv`,
-    );
+    // The service chooses the id, so the file name escapes what could lead to another folder.
+    const file = `${encodeURIComponent(id)}-${name}.csv`;
+    const path = join(folder ?? join(context.home.data, 'statements'), file);
     const period = spanOf(date, zone);
     const month = { name, zone, period, path };
     if (closed !== undefined) return closeAgain(month, closed, context);
@@ -315,26 +314,10 @@ async function rowsOf(
 
 const columns = statementList.columns.filter(({ only }) => only !== 'screen');
 
-const longestName = 64;
-
-/**
- * Converts an account id to a file name. Replaces unsafe characters in the account id, because the
- * service chooses the id. Different account ids give different file names, because two accounts
- * must not share a file.
- */
-export function fileNameOf(text: string): string {
-  const safe = text.replaceAll(
-    /^\.|[^A-Za-z0-9.-]/gu,
-    (character) => `~${character.codePointAt(0)?.toString(16)}~`,
-  );
-  if (safe.length <= longestName) return safe;
-  return `${safe.slice(0, longestName - 17)}~${sha256Of(text).slice(0, 16)}`;
-}
-
-export const sha256Of = (text: string): string => createHash('sha256').update(text).digest('hex');
+const sha256Of = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Throws Failure `usage` if the file exists and has different content. */
-export function checkSealed(path: string, text: string): void {
+function checkSealed(path: string, text: string): void {
   if (!isThere(path) || readFileSync(path, 'utf8') === text) return;
   throw new Failure('usage', `${path} exists and has different content.`, {
     hint: 'Move that file away, or choose another folder with --folder.',

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import Big from 'big.js';
 import { parse } from 'csv-parse/sync';
 import { createServer } from 'node:http';
-import { describe, expect, onTestFinished, test as unit } from 'vitest';
-import { fileNameOf } from '../../../src/cli/statement/close.js';
+import { describe, expect, onTestFinished } from 'vitest';
 import { deposit } from '../../support/deposit.js';
 import { svcpay, type Here } from '../../support/in-process.js';
 import { test } from '../../support/svcpay.js';
@@ -259,17 +258,4 @@ describe('svcpay statement close', () => {
     await sandbox.mine(6);
     expect(await close(around, month)).toMatchObject({ exitCode: 0 });
   });
-});
-
-unit.each([
-  ['ne01-84f2', 'ne01-84f2'],
-  ['a-b', 'a-b'],
-  ['a.b', 'a.b'],
-  ['a/b', 'a~2f~b'],
-  ['a~2f~b', 'a~7e~2f~7e~b'],
-  ['../x', '~2e~.~2f~x'],
-  ['Etc-GMT+3', 'Etc-GMT~2b~3'],
-  ['x'.repeat(65), `${'x'.repeat(47)}~9537c5fdf120482f`],
-])('fileNameOf returns for the account "%s" the file name "%s"', (id, name) => {
-  expect(fileNameOf(id)).toBe(name);
 });

@@ -6,10 +6,12 @@ import * as v from 'valibot';
 import type { ListedTransaction } from '../../api/types.js';
 import { fromWire } from '../../formats/amount.js';
 import { isFinal, isQuoted, movedNothing } from '../../formats/states.js';
-import { movedAmounts, settledAt } from '../history/moved-amounts.js';
+import { type MovedAmounts, movedAmounts, settledAt } from '../history/moved-amounts.js';
 import { parseDate, spanOf, always, type Span } from '../../formats/calendar.js';
 import type { BookEntry } from '../../store/journal/records.js';
 import { openScratch, type Scratch } from '../../store/files/sqlite-file.js';
+
+const zero = new Big(0);
 
 const exact = v.pipe(
   v.string(),
@@ -93,30 +95,13 @@ export const quoteMs = 3_600_000;
  * @param now the service's clock, epoch ms
  */
 export function booked(txn: ListedTransaction, now: number): BookedMovements {
-  const { txnState, txnId, createdAt } = txn;
+  const { txnState, txnId, createdAt, sourceReq, destReq } = txn;
+  const movements: Movement[] = [];
+  const candidates: Candidate[] = [];
   if (movedNothing(txnState) || (isQuoted(txnState) && (createdAt ?? now) < now - quoteMs))
-    return { movements: [], candidates: [] };
-  const effects = effectsOf(txn);
-  const candidate = (reason: Candidate['reason'], ccy: string, effect: Big | null): Candidate => ({
-    ccy,
-    at: createdAt ?? 0,
-    txnId,
-    reason,
-    txnState,
-    effect,
-  });
+    return { movements, candidates };
+  const amounts = movedAmounts(txn);
   const isCompleted = txnState === 'completed';
-  if (isCompleted && effects !== undefined && createdAt != null)
-    return {
-      movements: effects.map((effect) => ({
-        ...effect,
-        at: settledAt(txn) ?? createdAt,
-        created: createdAt,
-      })),
-      candidates: otherThanRequested(txn).map(({ ccy, effect }) =>
-        candidate('settled another amount than requested', ccy, effect),
-      ),
-    };
   const reason = isCompleted
     ? 'amount not reported'
     : isQuoted(txnState)
@@ -124,13 +109,25 @@ export function booked(txn: ListedTransaction, now: number): BookedMovements {
       : isFinal(txnState)
         ? 'ended as error'
         : 'in flight';
-  return {
-    movements: [],
-    candidates: walletsOf(txn).map((ccy) => {
-      const effect = effects?.find((each) => each.ccy === ccy);
-      return candidate(reason, ccy, effect === undefined ? null : changeOf(effect));
-    }),
-  };
+  for (const isDebit of [true, false]) {
+    const side = isDebit ? sourceReq : destReq;
+    const ccy = side.ccy?.toUpperCase();
+    if (side.method !== 'servicepay' || ccy === undefined) continue;
+    const movement = amounts && movementOf(txn, amounts, isDebit);
+    const candidate = { ccy, at: createdAt ?? 0, txnId, reason, txnState, effect: null } as const;
+    if (!isCompleted || movement === undefined || createdAt == null) {
+      candidates.push({ ...candidate, effect: movement ? changeOf(movement) : null });
+      continue;
+    }
+    movements.push(movement);
+    const { amtRequested, amtSettled } = side;
+    if (amtRequested == null || amtSettled == null) continue;
+    const less = fromWire(amtRequested).minus(fromWire(amtSettled));
+    const effect = isDebit ? less.neg() : less;
+    if (!less.eq(0))
+      candidates.push({ ...candidate, reason: 'settled another amount than requested', effect });
+  }
+  return { movements, candidates };
 }
 
 /** Converts an adjustment to a movement at the beginning of its day, in the time zone. */
@@ -160,9 +157,9 @@ export const withoutTransaction = {
   txnId: null,
   reference: null,
   note: null,
-  fee: new Big(0),
-  serviceFee: new Big(0),
-  networkFee: new Big(0),
+  fee: zero,
+  serviceFee: zero,
+  networkFee: zero,
   exchanged: null,
   exchangedCcy: null,
 } as const;
@@ -171,64 +168,38 @@ export const withoutTransaction = {
 export const changeOf = (movement: Pick<Movement, 'in' | 'out' | 'fee'>): Big =>
   movement.in.minus(movement.out).minus(movement.fee);
 
-/** Returns the currencies of the account's wallets that a transaction affects. */
-const walletsOf = ({ sourceReq, destReq }: ListedTransaction): string[] =>
-  [sourceReq, destReq].flatMap(({ method, ccy }) =>
-    method === 'servicepay' && ccy != null ? ccy.toUpperCase() : [],
-  );
-
-type Effect = Omit<Movement, 'at' | 'created'>;
-
 /**
- * Returns the effects of a transaction by its settled amounts, or by its requested amounts if it
- * has not settled.
+ * Returns the movement of the wallet on one side of a transaction, by its settled amounts, or by its
+ * requested amounts if it has not settled.
  */
-function effectsOf(txn: ListedTransaction): Effect[] | undefined {
-  const { sourceReq, destReq, txnId, extRefId, note } = txn;
-  const amounts = movedAmounts(txn);
-  if (amounts === undefined) return undefined;
-  const { exchanged, arrived, serviceFee, networkFee } = amounts;
-  const [isOut, isIn] = [sourceReq.method === 'servicepay', destReq.method === 'servicepay'];
+function movementOf(
+  txn: ListedTransaction,
+  { exchanged, arrived, serviceFee, networkFee }: MovedAmounts,
+  isDebit: boolean,
+): Movement {
+  const { sourceReq, destReq, txnId, extRefId, note, createdAt } = txn;
+  const [own, theirs, { method, ccy }] = isDebit
+    ? [exchanged, arrived, destReq]
+    : [arrived, exchanged, sourceReq];
+  const isSwap = sourceReq.method === destReq.method;
   const isExchange = exchanged.ccy !== arrived.ccy;
-  const effect = (isDebit: boolean): Effect => {
-    const [own, theirs, side] = isDebit
-      ? [exchanged, arrived, destReq]
-      : [arrived, exchanged, sourceReq];
-    return {
-      kind: isOut && isIn ? 'swap' : isOut ? 'send' : 'receive',
-      txnId,
-      reference: extRefId ?? null,
-      note: note ?? null,
-      serviceFee: serviceFee.value,
-      networkFee: networkFee.value,
-      ccy: own.ccy,
-      other: side.method === 'servicepay' ? `${side.ccy ?? ''} wallet` : (side.method ?? 'unknown'),
-      in: isDebit ? zero : own.value,
-      out: isDebit ? own.value : zero,
-      fee: isDebit ? serviceFee.value.plus(networkFee.value) : zero,
-      exchanged: isExchange ? theirs.value : null,
-      exchangedCcy: isExchange ? theirs.ccy : null,
-    };
+  return {
+    kind: isSwap ? 'swap' : isDebit ? 'send' : 'receive',
+    txnId,
+    reference: extRefId ?? null,
+    note: note ?? null,
+    serviceFee: serviceFee.value,
+    networkFee: networkFee.value,
+    ccy: own.ccy,
+    other: isSwap ? `${ccy ?? ''} wallet` : (method ?? 'unknown'),
+    in: isDebit ? zero : own.value,
+    out: isDebit ? own.value : zero,
+    fee: isDebit ? serviceFee.value.plus(networkFee.value) : zero,
+    exchanged: isExchange ? theirs.value : null,
+    exchangedCcy: isExchange ? theirs.ccy : null,
+    at: settledAt(txn) ?? createdAt ?? 0,
+    created: createdAt ?? null,
   };
-  return [...(isOut ? [effect(true)] : []), ...(isIn ? [effect(false)] : [])];
-}
-
-const zero = new Big(0);
-
-/**
- * Returns the sides of the transaction for which the settled amount differs from the requested
- * amount, each with the difference. Ignores sides that are not wallets of the account.
- */
-function otherThanRequested({
-  sourceReq,
-  destReq,
-}: ListedTransaction): { ccy: string; effect: Big }[] {
-  return [sourceReq, destReq].flatMap(({ method, ccy, amtRequested, amtSettled }, index) => {
-    if (method !== 'servicepay' || ccy == null || amtRequested == null || amtSettled == null)
-      return [];
-    const less = fromWire(amtRequested).minus(fromWire(amtSettled));
-    return less.eq(0) ? [] : [{ ccy: ccy.toUpperCase(), effect: index === 0 ? less.neg() : less }];
-  });
 }
 
 export interface MovementSum<Name extends string> {
@@ -243,7 +214,7 @@ export interface MovementSum<Name extends string> {
   readonly fee: Big;
 }
 
-type Amount = 'in' | 'out' | 'serviceFee' | 'networkFee' | 'fee';
+const amountNames = ['in', 'out', 'serviceFee', 'networkFee', 'fee'] as const;
 
 /** @param nameOf returns the name under which a movement counts, or undefined to leave it out */
 export function sumsOf<Name extends string>(
@@ -256,17 +227,9 @@ export function sumsOf<Name extends string>(
     const name = nameOf(movement);
     if (name === undefined) continue;
     const before = sums.get(`${ccy} ${name}`);
-    const plus = (of: Amount): Big => movement[of].plus(before?.[of] ?? zero);
-    sums.set(`${ccy} ${name}`, {
-      ccy,
-      name,
-      count: (before?.count ?? 0) + 1,
-      in: plus('in'),
-      out: plus('out'),
-      serviceFee: plus('serviceFee'),
-      networkFee: plus('networkFee'),
-      fee: plus('fee'),
-    });
+    const amounts = { in: zero, out: zero, serviceFee: zero, networkFee: zero, fee: zero };
+    for (const of of amountNames) amounts[of] = movement[of].plus(before?.[of] ?? zero);
+    sums.set(`${ccy} ${name}`, { ccy, name, count: (before?.count ?? 0) + 1, ...amounts });
   }
   return [...sums.values()];
 }

@@ -1,6 +1,18 @@
 // Defines the row of a statement, which the screen and all files show.
 import type { Big } from 'big.js';
 
+/** Names the kinds of rows. */
+export const kindWords: Readonly<Record<StatementRow['kind'], string>> = {
+  opening: 'Opening',
+  closing: 'Closing',
+  receive: 'Received',
+  send: 'Sent',
+  swap: 'Swapped',
+  adjustment: 'Adjusted',
+  correction: 'Corrected',
+  difference: 'Difference',
+};
+
 /** A row of a statement, which all formats print. */
 export interface StatementRow {
   /**

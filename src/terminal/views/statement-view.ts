@@ -1,26 +1,15 @@
 // Shows a statement of the wallets as a table of opening balance, rows and closing balance, and
 // describes differences in words. Shows a reconciliation with a row per difference.
 import type Big from 'big.js';
-import type { StatementRow } from '../../formats/statement-row.js';
+import { kindWords, type StatementRow } from '../../formats/statement-row.js';
 import { fixed, formatAmount, formatNumber, money } from '../../formats/amount.js';
-import { counted, ownReference, shortId, entryOf, shortened } from '../../formats/text.js';
+import { counted, ownReference, shortId, shortened } from '../../formats/text.js';
 import { methodProperties } from '../../formats/rails.js';
 import { type Column, fieldColumns, type ListView, type RecordView } from '../rows/view.js';
 import { detailLines } from '../cards/card.js';
 import { createTable } from '../rows/table.js';
 import type { Canvas } from '../terminal.js';
 import { dateTime } from '../time.js';
-
-const kinds: Readonly<Record<string, string>> = {
-  opening: 'Opening',
-  closing: 'Closing',
-  receive: 'Received',
-  send: 'Sent',
-  swap: 'Swapped',
-  adjustment: 'Adjusted',
-  correction: 'Corrected',
-  difference: 'Difference',
-};
 
 type Amount = 'in' | 'out' | 'fee' | 'balance';
 
@@ -39,8 +28,6 @@ const amountColumn = (name: Amount, title: string): Column<StatementRow> => ({
 const isMark = ({ kind }: StatementRow): boolean =>
   kind === 'opening' || kind === 'closing' || kind === 'difference';
 
-const kindText = ({ kind }: Pick<StatementRow, 'kind'>): string => entryOf(kinds, kind) ?? kind;
-
 /**
  * Describes a row, such as `Lightning Ada`, `On-chain bc1q…f3t4`, `Swap from USDT` or `Payout Le
  * Van A`.
@@ -52,7 +39,7 @@ function whatText(row: StatementRow): string {
     const wallet = (counterparty ?? '').replace(/ wallet$/, '');
     return `Swap ${row.in.gt(0) ? 'from' : 'to'} ${wallet}`;
   }
-  if (method === null) return [kindText(row), note ?? ''].join(' ').trim();
+  if (method === null) return [kindWords[row.kind], note ?? ''].join(' ').trim();
   const label = methodProperties(method)?.label ?? (kind === 'send' ? 'Payout' : 'Deposit');
   const party = counterparty === method ? note : counterparty;
   return `${label} ${shortened(party ?? '')}`.trim();
@@ -68,7 +55,7 @@ export const statementList: ListView<StatementRow> = {
     {
       name: 'date',
       title: 'Date',
-      text: (row) => (isMark(row) ? kindText(row) : (row.date ?? '')),
+      text: (row) => (isMark(row) ? kindWords[row.kind] : (row.date ?? '')),
       style: (cell, style, row) => (isMark(row) ? style.bold(cell) : cell),
     },
     ...rowColumns('time', 'created', 'wallet', 'kind', 'counterparty'),
@@ -154,7 +141,7 @@ const totalColumn = (name: 'in' | 'out' | 'fee', title: string): Column<Statemen
 export const totalList: ListView<StatementTotal> = {
   columns: [
     { name: 'ccy', title: 'Currency' },
-    { name: 'kind', title: 'Kind', text: (row) => kindText(row) },
+    { name: 'kind', title: 'Kind', text: (row) => kindWords[row.kind] },
     { name: 'count', title: 'Count', align: 'right', priority: 1 },
     totalColumn('in', 'In'),
     totalColumn('out', 'Out'),

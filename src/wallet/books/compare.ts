@@ -12,25 +12,24 @@ import { openScratch, type Scratch } from '../../store/files/sqlite-file.js';
 import { severalAtOnce, movedAmounts, type MovedAmounts } from '../history/moved-amounts.js';
 import { fromWire } from '../../formats/amount.js';
 
-export const differenceKinds = [
-  'unknown here',
-  'unknown there',
-  'unresolved',
-  'state differs',
-  'amount differs',
-  'arrived differs',
-  'currency differs',
-  'reference differs',
-  'destination differs',
-  'contradicts itself',
-  'not comparable',
-  'event never came',
-  'events contradict',
-  'total differs',
-] as const;
+type DifferenceKind =
+  | 'unknown here'
+  | 'unknown there'
+  | 'unresolved'
+  | 'state differs'
+  | 'amount differs'
+  | 'arrived differs'
+  | 'currency differs'
+  | 'reference differs'
+  | 'destination differs'
+  | 'contradicts itself'
+  | 'not comparable'
+  | 'event never came'
+  | 'events contradict'
+  | 'total differs';
 
 export interface FoundDifference {
-  readonly difference: (typeof differenceKinds)[number];
+  readonly difference: DifferenceKind;
   /**
    * The source of the payment, which is `journal`, `inbox`, `service`, `request` or `wallet`.
    */
@@ -305,7 +304,7 @@ const decimal = v.pipe(
 );
 
 const differenceRow = v.object({
-  difference: v.picklist(differenceKinds),
+  difference: v.string(),
   source: v.string(),
   txnId: v.nullable(v.string()),
   reference: v.nullable(v.string()),

@@ -3,7 +3,7 @@
 // to the firm's own accounts.
 import { decimalsOf, fixed, type Money } from '../../formats/amount.js';
 import { changeOf } from './movement.js';
-import type { StatementRow } from '../../formats/statement-row.js';
+import { kindWords, type StatementRow } from '../../formats/statement-row.js';
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
 import { type Span, nextDay } from '../../formats/calendar.js';
@@ -218,19 +218,9 @@ const accountIn = (row: StatementRow, accountOf: AccountOf): string | undefined 
 
 const amountText = (row: StatementRow): string => changeOf(row).toFixed(decimalsOf(row.wallet));
 
-const verbs: Readonly<Partial<Record<StatementRow['kind'], string>>> = {
-  receive: 'Received',
-  send: 'Sent',
-  swap: 'Swapped',
-  adjustment: 'Adjusted',
-  correction: 'Corrected',
-};
-
 /** Describes a row, such as `Sent tron:Supplier in Lagos`. */
 const descriptionOf = ({ kind, counterparty, note }: StatementRow): string =>
-  [`${verbs[kind] ?? kind} ${counterparty ?? ''}`.trim(), ...(note === null ? [] : [note])].join(
-    ': ',
-  );
+  [`${kindWords[kind]} ${counterparty ?? ''}`.trim(), ...(note === null ? [] : [note])].join(': ');
 
 export const programFormats = { koinly, xero, quickbooks };
 

@@ -135,20 +135,11 @@ interface RecentPayment {
 
 /** Returns the latest payments of the journal, newest first. */
 function recentPayments(home: Home, load: LoadModule): RecentPayment[] {
-  const latest = `SELECT ref, txn_id, txn_state, state, approved_total, spend_ccy, opened_at,
-    request
+  const latest = `SELECT ref, txn_id AS "txnId", txn_state AS "txnState", state, spend_ccy AS ccy,
+    approved_total AS total, opened_at AS at, request
     FROM payments p JOIN attempts ON payment_id = id ORDER BY p.rowid DESC, number DESC LIMIT ?`;
   return rowsOf(journalFile(home), latest, load).map(
-    ({
-      ref,
-      txn_id: txnId,
-      txn_state: txnState,
-      state,
-      approved_total: total,
-      spend_ccy: ccy,
-      opened_at: at,
-      request,
-    }) => ({
+    ({ ref, txnId, txnState, state, total, ccy, at, request }) => ({
       ref: String(ref),
       txnId: typeof txnId === 'string' ? txnId : null,
       state: [
@@ -198,110 +189,90 @@ type Completion = 'files' | readonly Candidate[];
 /**
  * Completes the last word, which may be empty.
  * @param words the words after the program's name
+ * @param pages the page of the program, followed by those of all commands
  */
 export function complete(
   words: readonly string[],
   pages: readonly Page[],
   suggestionsOf: SuggestionsOf,
 ): Completion {
+  const [root] = pages;
+  if (root === undefined) return [];
   const current = words.at(-1) ?? '';
-  const { page, given, pending, isOver } = walk(words.slice(0, -1), pages);
-  if (pending !== undefined)
-    return matching(valuesOf(pending, current, page, suggestionsOf), current);
-  if (isOver) return fillArgument(page, given, current, pages, suggestionsOf);
-  const [name = '', value] = current.split(/=(.*)/s, 2);
-  if (value !== undefined && name.startsWith('--')) {
-    const values = valuesOf(flagNamed(name, page, pages), value, page, suggestionsOf);
-    return values === 'files'
-      ? values
-      : matching(
-          values.map((each) => ({ ...each, text: `${name}=${each.text}` })),
-          current,
-        );
-  }
-  if (current.startsWith('-')) return matching(flagCandidates(page, pages), current);
-  return fillArgument(page, given, current, pages, suggestionsOf);
+  const cursor = cursorAfter(words.slice(0, -1), root, pages);
+  const found = candidatesAt(cursor, current, suggestionsOf);
+  return found === 'files' ? found : found.filter(({ text }) => text.startsWith(current));
 }
 
-interface CursorContext {
+interface Cursor {
   readonly page: Page;
+  readonly pages: readonly Page[];
+  /** The options that a command line may contain here. */
+  readonly flags: readonly Flag[];
   /** The arguments before the word to complete. */
   readonly given: readonly string[];
   /** The option whose value is being completed. */
-  readonly pending: Flag | undefined;
+  readonly pending?: Flag | undefined;
   /** Whether `--` precedes the word to complete, which then is not an option. */
-  readonly isOver: boolean;
+  readonly isOver?: true;
 }
 
-function walk(words: readonly string[], pages: readonly Page[]): CursorContext {
-  let page = pageAt('', pages);
-  let given: string[] = [];
-  for (let index = 0; index < words.length; index += 1) {
-    const word = words[index] ?? '';
-    if (word === '--')
-      return {
-        page,
-        given: [...given, ...words.slice(index + 1)],
-        pending: undefined,
-        isOver: true,
-      };
+function cursorAfter(words: readonly string[], root: Page, pages: readonly Page[]): Cursor {
+  let page = root;
+  const given: string[] = [];
+  const here = (): Cursor => {
+    const flags = page === root ? root.flags : [...page.flags, ...root.flags];
+    return { page, pages, flags, given };
+  };
+  const rest = [...words];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    if (word === '--') return { ...here(), given: [...given, ...rest], isOver: true };
     if (word.startsWith('-') && word !== '-') {
-      const flag = flagNamed(word, page, pages);
+      const flag = flagNamed(word, here());
       if (flag?.value === undefined) continue;
-      if (index === words.length - 1) return { page, given, pending: flag, isOver: false };
-      index += 1;
+      if (rest.length === 0) return { ...here(), pending: flag };
+      rest.shift();
       continue;
     }
     const next = given.length === 0 ? childOf(page, word, pages) : undefined;
-    if (next === undefined) given = [...given, word];
+    if (next === undefined) given.push(word);
     else page = next;
   }
-  return { page, given, pending: undefined, isOver: false };
+  return here();
 }
 
-const nowhere: Page = {
-  path: '',
-  name: '',
-  summary: '',
-  aliases: [],
-  runs: false,
-  money: false,
-  commands: [],
-  arguments: [],
-  flags: [],
-  formats: [],
-  fields: [],
-  examples: [],
-};
-
-const pageAt = (path: string, pages: readonly Page[]): Page =>
-  pages.find((each) => each.path === path) ?? nowhere;
-
-function childOf({ path }: Page, word: string, pages: readonly Page[]): Page | undefined {
-  const start = path === '' ? '' : `${path} `;
-  return pages.find(
+const childOf = ({ path }: Page, word: string, pages: readonly Page[]): Page | undefined =>
+  pages.find(
     (each) =>
-      each.path === start + each.name &&
-      (each.name === word || each.aliases.includes(word)) &&
-      each.path !== path,
+      each.path === `${path} ${each.name}`.trimStart() &&
+      each.path !== path &&
+      [each.name, ...each.aliases].includes(word),
   );
-}
 
-const flagNamed = (name: string, page: Page, pages: readonly Page[]): Flag | undefined =>
-  [...page.flags, ...pageAt('', pages).flags].find(({ names }) => names.includes(name));
+const flagNamed = (name: string, { flags }: Cursor): Flag | undefined =>
+  flags.find(({ names }) => names.includes(name));
 
-const flagCandidates = (page: Page, pages: readonly Page[]): Candidate[] => {
-  const flags = page.path === '' ? page.flags : [...page.flags, ...pageAt('', pages).flags];
-  const own = flags.flatMap(({ names, summary }) =>
-    names.filter((name) => name.startsWith('--')).map((text) => ({ text, about: summary })),
+function candidatesAt(cursor: Cursor, current: string, suggestionsOf: SuggestionsOf): Completion {
+  const { flags, pending, isOver } = cursor;
+  if (pending !== undefined) return valuesOf(pending, current, cursor, suggestionsOf);
+  if (isOver === true || !current.startsWith('-')) return argumentsAt(cursor, suggestionsOf);
+  const [name = '', value] = current.split(/=(.*)/s, 2);
+  if (value !== undefined && name.startsWith('--')) {
+    const values = valuesOf(flagNamed(name, cursor), value, cursor, suggestionsOf);
+    return values === 'files'
+      ? values
+      : values.map((each) => ({ ...each, text: `${name}=${each.text}` }));
+  }
+  const own = flags.flatMap(({ names, summary: about }) =>
+    names.flatMap((text) => (text.startsWith('--') ? { text, about } : [])),
   );
   return [...own, { text: '--help', about: 'display help for command' }];
-};
+}
 
 function valuesOf(
   flag: Flag | undefined,
   current: string,
-  { formats, fields }: Page,
+  { page: { formats, fields } }: Cursor,
   suggestionsOf: SuggestionsOf,
 ): Completion {
   if (flag?.value === undefined) return [];
@@ -309,15 +280,10 @@ function valuesOf(
   if (flag.names.includes('--fields'))
     return fields.map((name) => ({ text: current.replace(/[^,]*$/, name) }));
   const values = slotValues(flag.value, suggestionsOf);
-  return flag.names.includes('--output') && values !== 'files'
-    ? [...values, ...formats.filter(isNew(values)).map((text) => ({ text }))]
-    : values;
+  if (values === 'files' || !flag.names.includes('--output')) return values;
+  const others = formats.filter((format) => !values.some(({ text }) => text === format));
+  return [...values, ...others.map((text) => ({ text }))];
 }
-
-const isNew =
-  (among: readonly Candidate[]) =>
-  (text: string): boolean =>
-    !among.some((each) => each.text === text);
 
 function slotValues(
   { choices, offers = choices, suggests }: Slot,
@@ -330,38 +296,20 @@ function slotValues(
   ];
 }
 
-function fillArgument(
-  page: Page,
-  given: readonly string[],
-  current: string,
-  pages: readonly Page[],
-  suggestionsOf: SuggestionsOf,
-): Completion {
+function argumentsAt({ page, pages, given }: Cursor, suggestionsOf: SuggestionsOf): Completion {
   const last = page.arguments.at(-1);
   const slot = page.arguments[given.length] ?? (last?.repeated === true ? last : undefined);
-  if (slot?.suggests === 'command') return matching(commandWords(given, slot, pages), current);
-  const commands =
-    given.length === 0
-      ? page.commands.map(({ name, summary }) => ({ text: name, about: summary }))
-      : [];
+  const isFirst = given.length === 0;
+  if (slot?.suggests === 'command') {
+    // `help` accepts command names and, as the first word, topics.
+    let named = pages[0];
+    for (const word of given) named = named && childOf(named, word, pages);
+    const topics = isFirst ? slot.choices.map((text) => ({ text, about: 'topic' })) : [];
+    return [...commandsOf(named), ...topics];
+  }
   const values = slot === undefined ? [] : slotValues(slot, suggestionsOf);
-  return values === 'files' ? values : matching([...commands, ...values], current);
+  return values === 'files' || !isFirst ? values : [...commandsOf(page), ...values];
 }
 
-/** The words that `help` accepts: command names and, as the first word, topics. */
-function commandWords(
-  given: readonly string[],
-  { choices }: Slot,
-  pages: readonly Page[],
-): Candidate[] {
-  let page: Page | undefined = pageAt('', pages);
-  for (const word of given) page = page && childOf(page, word, pages);
-  const topics = given.length === 0 ? choices.map((text) => ({ text, about: 'topic' })) : [];
-  return [
-    ...(page?.commands ?? []).map(({ name, summary }) => ({ text: name, about: summary })),
-    ...topics,
-  ];
-}
-
-const matching = (values: Completion, current: string): Completion =>
-  values === 'files' ? values : values.filter(({ text }) => text.startsWith(current));
+const commandsOf = (page: Page | undefined): Candidate[] =>
+  (page?.commands ?? []).map(({ name: text, summary: about }) => ({ text, about }));

@@ -109,34 +109,21 @@ export interface Output {
  * with a different `-o`, or `-q` with a format or fields.
  */
 export function createOutput(terminal: Terminal, options: OutputOptions): Output {
-  const { fields } = options;
-  const quiet = options.quiet === true;
+  const { quiet = false, fields, rawCells = false } = options;
   const asked = askedFormat(options);
   const format = asked ?? (terminal.stdoutIsTty ? 'table' : 'tsv');
-  const isJson = format === 'json' || format === 'jsonl';
   // With `-q`, svcpay prints the one value of a row, and no remarks.
-  const row: RowOptions = {
-    terminal,
-    format,
-    fields,
-    onlyValue: quiet,
-    rawCells: options.rawCells === true,
-  };
+  const row: RowOptions = { terminal, format, fields, onlyValue: quiet, rawCells };
   const forPeople = format === 'table' && !quiet;
-  const lines = openLines(terminal);
-  const remarks = openRemarks(terminal, lines, quiet, options.hasShell !== false);
+  const { toStdout, toStderr, ...remarks } = openLines(terminal, quiet, options.hasShell !== false);
+  const sayEmpty = ({ empty, next }: Pick<ListView<object>, 'empty' | 'next'>): void =>
+    remarks.say(next === undefined ? empty : `${empty}: ${commandLine(next, options)}`);
   return {
     format,
     quiet,
     forPeople,
-    ...openResults({
-      row,
-      forPeople,
-      isJson,
-      lines,
-      sayEmpty: (view) => remarks.say(emptyText(view, options)),
-    }),
-    did: (result) => void (isJson && terminal.stdout.write(`${toJson(result)}\n`)),
+    ...openResults(row, toStdout, sayEmpty),
+    did: (result) => void (isJson(format) && terminal.stdout.write(`${toJson(result)}\n`)),
     text: (line) => void terminal.stdout.write(`${line}\n`),
     async pour(pieces) {
       const sink = createSink(terminal.stdout);
@@ -150,39 +137,34 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
       }
     },
     screen(draw) {
-      if (forPeople) lines.toStdout(typeof draw === 'function' ? draw(terminal) : draw);
+      if (forPeople) toStdout(typeof draw === 'function' ? draw(terminal) : draw);
     },
     card(draw) {
-      const isDrawn = (terminal.stderrIsTty || asked === 'table') && !quiet && !isJson;
-      if (isDrawn) lines.toStderr(draw(terminal.stderrCanvas));
+      const isDrawn = (terminal.stderrIsTty || asked === 'table') && !quiet && !isJson(format);
+      if (isDrawn) toStderr(draw(terminal.stderrCanvas));
       return isDrawn;
     },
     ...remarks,
   };
 }
 
-interface Lines {
-  toStdout(lines: readonly string[]): void;
-  toStderr(lines: readonly string[]): void;
-}
+const isJson = (format: Format): boolean => format === 'json' || format === 'jsonl';
 
-function openLines({ stdout, stderr, unicode }: Terminal): Lines {
-  const print = (stream: OutputStream, lines: readonly string[]): void => {
-    const text = lines.map((line) => `${unicode ? line : asciiGlyphs(line)}\n`).join('');
-    if (text !== '') stream.write(text);
-  };
-  return {
-    toStdout: (lines) => print(stdout, lines),
-    toStderr: (lines) => print(stderr, lines),
-  };
-}
+type Print = (lines: readonly string[]) => void;
 
-function openRemarks(
-  { stderr, stderrIsTty, stderrCanvas }: Terminal,
-  { toStderr }: Lines,
+/** Returns the functions that print svcpay's own lines and remarks. */
+function openLines(
+  { stdout, stderr, unicode, stderrIsTty, stderrCanvas }: Terminal,
   quiet: boolean,
   hasShell: boolean,
-): Pick<Output, 'say' | 'advise' | 'warn'> {
+): Pick<Output, 'say' | 'advise' | 'warn'> & { toStdout: Print; toStderr: Print } {
+  const printOn =
+    (stream: OutputStream): Print =>
+    (lines) => {
+      const text = lines.map((line) => `${unicode ? line : asciiGlyphs(line)}\n`).join('');
+      if (text !== '') stream.write(text);
+    };
+  const toStderr = printOn(stderr);
   const log = isLog(stderr) ? stderr : undefined;
   const say: Output['say'] = (line, facts) => {
     if (quiet) return;
@@ -190,6 +172,8 @@ function openRemarks(
     toStderr(stderrIsTty ? remark(sanitize(line), stderrCanvas) : [sanitize(line)]);
   };
   return {
+    toStdout: printOn(stdout),
+    toStderr,
     say,
     advise: (line) => (hasShell ? say(line) : undefined),
     warn(line, facts) {
@@ -201,28 +185,14 @@ function openRemarks(
   };
 }
 
-interface ResultOptions {
-  readonly row: RowOptions;
-  readonly forPeople: boolean;
-  readonly isJson: boolean;
-  readonly lines: Lines;
-  /** Prints the text of a list without rows. */
-  readonly sayEmpty: (view: Pick<ListView<object>, 'empty' | 'next'>) => void;
-}
-
-const emptyText = (
-  { empty, next }: Pick<ListView<object>, 'empty' | 'next'>,
-  run: RunGlobals,
-): string => (next === undefined ? empty : `${empty}: ${commandLine(next, run)}`);
-
-function openResults({
-  row,
-  forPeople,
-  isJson,
-  lines: { toStdout },
-  sayEmpty,
-}: ResultOptions): Pick<Output, 'offers' | 'knows' | 'list' | 'stream' | 'record' | 'change'> {
+/** @param sayEmpty prints the text of a list without rows */
+function openResults(
+  row: RowOptions,
+  toStdout: Print,
+  sayEmpty: (view: Pick<ListView<object>, 'empty' | 'next'>) => void,
+): Pick<Output, 'offers' | 'knows' | 'list' | 'stream' | 'record' | 'change'> {
   const { terminal, format, fields } = row;
+  const forPeople = format === 'table' && !row.onlyValue;
   const asksForNames = fields !== undefined && fields.join() === 'help';
   let offered: readonly string[] = [];
   /** Makes `--fields` accept the names that the command passed to `offers` or `knows`. */
@@ -235,7 +205,13 @@ function openResults({
   const names = <T extends object>(
     result: T | undefined,
     view: Pick<RowView<T>, 'columns' | 'fields'>,
-  ): void => toStdout(namesOf(result, view).map(sanitize));
+  ): void => toStdout(namesOf(result, withOffered(view)).map(sanitize));
+  const toScreen = <T extends object>(
+    result: T,
+    { columns }: RowView<T>,
+    draw: (canvas: Canvas) => readonly string[],
+  ): void =>
+    toStdout(fields === undefined ? draw(terminal) : fieldLines(result, fields, columns, terminal));
   let lastChange = '';
   return {
     offers(known) {
@@ -246,17 +222,17 @@ function openResults({
     },
     knows: (known) => void (offered = known),
     async list(rows, given) {
+      if (asksForNames) return names(await firstOf(rows), given);
       const view = withOffered(given);
-      if (asksForNames) return names(await firstOf(rows), view);
       const hasRows = forPeople
         ? await listTable(row, rows, view, toStdout)
         : await listRows(row, rows, view);
-      if (!hasRows && !isJson) sayEmpty(view);
+      if (!hasRows && !isJson(format)) sayEmpty(view);
       if (hasRows && forPeople && view.footer !== undefined)
         toStdout(besideTable(view.footer, terminal));
     },
     async stream(rows, view) {
-      if (asksForNames) return names(undefined, withOffered(view));
+      if (asksForNames) return names(undefined, view);
       if (!forPeople)
         return void (await listRows(
           { ...row, format: format === 'json' ? 'jsonl' : format },
@@ -265,24 +241,18 @@ function openResults({
         ));
       for await (const each of rows) {
         if (terminal.stdoutClosed()) return;
-        toStdout(
-          fields === undefined
-            ? view.lines(each, terminal)
-            : fieldLines(each, fields, view.columns, terminal),
-        );
+        toScreen(each, view, (canvas) => view.lines(each, canvas));
       }
     },
     async record(result, view) {
-      if (asksForNames) return names(result, withOffered(view));
+      if (asksForNames) return names(result, view);
       if (fields !== undefined) checkNames(fields, namesOf(result, withOffered(view)));
-      if (forPeople)
-        return toStdout(
-          fields === undefined
-            ? view.screen(terminal, result)
-            : fieldLines(result, fields, view.columns, terminal),
-        );
-      if (format === 'json')
-        return void terminal.stdout.write(`${document(result, view.columns, row)}\n`);
+      if (forPeople) return toScreen(result, view, (canvas) => view.screen(canvas, result));
+      if (format === 'json') {
+        const indent = terminal.stdoutIsTty ? 2 : 0;
+        const document = toJson(picked(result, fields, view.columns), { indent });
+        return void terminal.stdout.write(`${document}\n`);
+      }
       const writer = await rowWriter(row, view);
       const text = `${writer.open}${writer.row(result)}${writer.close}`;
       // svcpay prints a payment's result only if it differs from the last printed state change.
@@ -327,12 +297,6 @@ function askedFormat({ format, json, quiet, fields }: OutputOptions): Format | u
   if (format === undefined || format === 'json') return 'json';
   throw new Failure('usage', `Use either --json or -o ${format}, not both.`);
 }
-
-const document = <T extends object>(
-  result: T,
-  columns: readonly Column<T>[],
-  { terminal, fields }: RowOptions,
-): string => toJson(picked(result, fields, columns), { indent: terminal.stdoutIsTty ? 2 : 0 });
 
 const fieldLines = <T extends object>(
   result: T,

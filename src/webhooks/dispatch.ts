@@ -21,8 +21,6 @@ export type Deliver = (event: StoredEvent, signal: AbortSignal) => Promise<Verdi
 export interface DispatchOptions extends LeaseOptions {
   readonly store: Pick<EventStore, 'leases' | 'read'>;
   readonly deliver: Deliver;
-  /** The largest number of events that are delivered at once. */
-  readonly workers: number;
   readonly random: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly every: (ms: number, action: () => void) => () => void;
@@ -59,8 +57,11 @@ export const longestAnswerMs = 15_000;
 export function startDispatcher(options: DispatchOptions) {
   const { consumer, store, elapsed, every } = options;
   const queues = createQueues();
-  const lease = createLease(options, queues);
-  const changes = createBell();
+  const lease = createLease(options, queues, proceed);
+  const trouble = createTrouble(options);
+  const settler = createSettler(options, lease.checkForEvents);
+  const counts = { delivered: 0, failed: 0, retried: 0 };
+  const running = new Set<Promise<void>>();
   /** The dispatcher aborts `stopping` when it stops, so that no new delivery starts. */
   const stopping = new AbortController();
   /** The dispatcher aborts `cutOff` to end the deliveries in flight. */
@@ -68,39 +69,28 @@ export function startDispatcher(options: DispatchOptions) {
   // All pauses and deliveries listen to the same signals, so svcpay turns off Node's warning about
   // many listeners.
   setMaxListeners(0, stopping.signal, cutOff.signal);
-  const shared = { ...options, queues, lease, changes, stopping: stopping.signal };
-  const supply = createSupply(shared);
-  const { checkForEvents } = supply;
-  const trouble = createTrouble(options);
-  const settler = createSettler(options, checkForEvents);
-  const outcome = createOutcomes({ ...shared, trouble, settler });
-  let running = 0;
+  const later = createRetries(options, queues, trouble, stopping.signal, proceed);
 
-  async function work(): Promise<void> {
-    for (let queue = await take(); queue !== undefined; queue = await take()) {
-      await deliver(queue);
-      running -= 1;
-      changes.ring();
+  /** Starts the deliveries that are possible now, and leases more events if few are left. */
+  function proceed(): void {
+    while (mayStart()) {
+      const queue = queues.take();
+      if (queue === undefined) break;
+      const delivery = deliver(queue).finally(() => {
+        running.delete(delivery);
+        proceed();
+      });
+      running.add(delivery);
     }
+    if (!stopping.signal.aborted) lease.refill();
   }
 
-  /** Resolves with the next deliverable queue, or with undefined once the dispatcher stops. */
-  async function take(): Promise<Queue | undefined> {
-    while (!stopping.signal.aborted) {
-      // While the consumer is down, the dispatcher makes only one delivery at a time to probe the
-      // consumer.
-      const isFree = running < (trouble.exists() ? 1 : options.workers);
-      const mayStart = isFree && !trouble.isPausing() && lease.isSafe();
-      const queue = mayStart ? queues.take() : undefined;
-      supply.refill();
-      if (queue !== undefined) {
-        running += 1;
-        return queue;
-      }
-      await changes.next();
-    }
-    return undefined;
-  }
+  /** While the consumer is down, the dispatcher makes only one delivery at a time to probe it. */
+  const mayStart = (): boolean =>
+    running.size < (trouble.exists() ? 1 : options.workers) &&
+    !trouble.isPausing() &&
+    lease.isSafe() &&
+    !stopping.signal.aborted;
 
   async function deliver(queue: Queue): Promise<void> {
     const startedAt = elapsed();
@@ -108,17 +98,22 @@ export function startDispatcher(options: DispatchOptions) {
     const event = await store.read(id).catch(() => 'unread' as const);
     const verdict = await verdictOn(event, options, cutOff.signal);
     if (queue.isForgotten) return;
-    if (verdict.kind === 'retry') outcome.later(queue, verdict, startedAt);
-    else outcome.done(queue, id, event, verdict);
+    counts[verdict.kind === 'retry' ? 'retried' : verdict.kind] += 1;
+    if (verdict.kind === 'retry') return later(queue, verdict, startedAt);
+    trouble.end();
+    if (verdict.kind === 'failed' && typeof event === 'object')
+      options.onFailed(event, verdict.reason);
+    settler.add(id);
+    queues.advance(queue);
   }
 
-  const stopChecking = every(checkEveryMs, checkForEvents);
-  const stopExtending = every(extendEveryMs, () => void lease.extend().then(checkForEvents));
-  const workers = Array.from({ length: options.workers }, work);
+  const stopChecking = every(checkEveryMs, lease.checkForEvents);
+  const stopExtending = every(extendEveryMs, () => void lease.extend().then(lease.checkForEvents));
+  proceed();
   return {
     consumer,
-    counts: outcome.counts,
-    checkForEvents,
+    counts,
+    checkForEvents: lease.checkForEvents,
     /**
      * Stops the dispatcher: starts no new delivery, waits up to `longestAnswerMs` for deliveries in
      * flight, and records their outcome. All undelivered events stay in the backlog.
@@ -126,14 +121,48 @@ export function startDispatcher(options: DispatchOptions) {
     async stop(): Promise<void> {
       stopping.abort();
       stopChecking();
-      changes.ring();
       // The lease outlasts the deliveries in flight, so that no other worker takes the events in
       // delivery.
-      await endWithin(longestAnswerMs, [...workers, supply.leasing()], cutOff, options);
+      await endWithin(longestAnswerMs, [...running, lease.leasing()], cutOff, options);
       stopExtending();
       await settler.flush();
       await lease.release();
     },
+  };
+}
+
+/**
+ * Returns a function that lets the first event of a queue wait before the next delivery, or until
+ * the dispatcher stops.
+ */
+function createRetries(
+  { random, sleep }: DispatchOptions,
+  queues: ReturnType<typeof createQueues>,
+  trouble: ReturnType<typeof createTrouble>,
+  stopping: AbortSignal,
+  proceed: () => void,
+) {
+  const after = (ms: number, action: () => void): void =>
+    void sleep(ms, stopping)
+      .catch(() => undefined)
+      .then(action);
+  return (
+    queue: Queue,
+    { scope, reason }: Verdict & { kind: 'retry' },
+    startedAt: number,
+  ): void => {
+    if (scope === 'consumer') {
+      queues.putBack(queue);
+      const pause = trouble.note(reason, startedAt);
+      if (pause !== undefined) after(pause, proceed);
+      return;
+    }
+    trouble.end();
+    queue.failures += 1;
+    after(pauseOf(policies.refusedEvent, queue.failures, random), () => {
+      queues.putBack(queue);
+      proceed();
+    });
   };
 }
 
@@ -152,113 +181,6 @@ async function endWithin(
   await Promise.all(work);
   ended.abort();
   await isLate;
-}
-
-interface SupplyOptions extends Pick<DispatchOptions, 'workers'> {
-  readonly queues: ReturnType<typeof createQueues>;
-  readonly lease: ReturnType<typeof createLease>;
-  readonly changes: Bell;
-  readonly stopping: AbortSignal;
-}
-
-/** Leases events from the backlog before their delivery. */
-function createSupply({ workers, queues, lease, changes, stopping }: SupplyOptions) {
-  let mayHaveMore = true;
-  let leasing: Promise<void> | undefined;
-
-  async function leaseOnce(): Promise<void> {
-    const isMore = await lease.take();
-    leasing = undefined;
-    mayHaveMore ||= isMore;
-    changes.ring();
-    refill();
-  }
-
-  /** Leases more events if few deliverable events are left. */
-  function refill(): void {
-    const isEnough = queues.ready() >= workers || queues.held() >= mostHeld;
-    if (leasing !== undefined || !mayHaveMore || isEnough || stopping.aborted) return;
-    mayHaveMore = false;
-    leasing = leaseOnce();
-  }
-
-  return {
-    refill,
-    leasing: () => leasing,
-    checkForEvents(): void {
-      mayHaveMore = true;
-      refill();
-    },
-  };
-}
-
-interface OutcomeOptions extends Pick<DispatchOptions, 'random' | 'sleep' | 'onFailed'> {
-  readonly queues: ReturnType<typeof createQueues>;
-  readonly trouble: ReturnType<typeof createTrouble>;
-  readonly settler: ReturnType<typeof createSettler>;
-  readonly changes: Bell;
-  readonly stopping: AbortSignal;
-}
-
-/**
- * Records the outcome of a delivery: either the event leaves the backlog, or a worker tries the
- * event again later.
- */
-function createOutcomes(options: OutcomeOptions) {
-  const { queues, trouble, settler, changes } = options;
-  const counts = { delivered: 0, failed: 0, retried: 0 };
-  /** Runs the action after a pause, or immediately when the dispatcher stops. */
-  const after = (ms: number, action: () => void): void =>
-    void options
-      .sleep(ms, options.stopping)
-      .catch(() => undefined)
-      .then(action);
-  return {
-    counts,
-    done(
-      queue: Queue,
-      id: number,
-      event: StoredEvent | 'unread' | undefined,
-      verdict: Exclude<Verdict, { kind: 'retry' }>,
-    ): void {
-      trouble.end();
-      counts[verdict.kind] += 1;
-      if (verdict.kind === 'failed' && typeof event === 'object')
-        options.onFailed(event, verdict.reason);
-      settler.add(id);
-      queues.advance(queue);
-    },
-    later(queue: Queue, { scope, reason }: Verdict & { kind: 'retry' }, startedAt: number): void {
-      counts.retried += 1;
-      if (scope === 'consumer') {
-        queues.putBack(queue);
-        const pause = trouble.note(reason, startedAt);
-        if (pause !== undefined) after(pause, changes.ring);
-        return;
-      }
-      trouble.end();
-      queue.failures += 1;
-      after(pauseOf(policies.refusedEvent, queue.failures, options.random), () => {
-        queues.putBack(queue);
-        changes.ring();
-      });
-    },
-  };
-}
-
-type Bell = ReturnType<typeof createBell>;
-
-/** Creates a bell, which wakes all workers that wait for a change. */
-function createBell() {
-  let waiting: (() => void)[] = [];
-  return {
-    next: (): Promise<void> => new Promise((resolve) => void waiting.push(resolve)),
-    ring(): void {
-      const woken = waiting;
-      waiting = [];
-      for (const wake of woken) wake();
-    },
-  };
 }
 
 const pauseOf = (policy: Policy, number: number, random: () => number): number =>
@@ -411,6 +333,8 @@ function createQueues() {
 
 interface LeaseOptions {
   readonly consumer: string;
+  /** The largest number of events that are delivered at once. */
+  readonly workers: number;
   /**
    * The name of the worker, which is unique among all workers on a backlog, including workers on
    * other machines.
@@ -423,29 +347,45 @@ interface LeaseOptions {
 
 /**
  * Takes, extends and releases the leases of this worker, and tracks how long the leases are valid.
+ * @param onTaken called after the worker has leased events
  */
 function createLease(
-  { consumer, worker, store, elapsed }: LeaseOptions,
+  { consumer, worker, workers, store, elapsed }: LeaseOptions,
   queues: ReturnType<typeof createQueues>,
+  onTaken: () => void,
 ) {
   let leaseUntil = 0;
+  let mayHaveMore = true;
+  let leasing: Promise<void> | undefined;
   const release = (): Promise<void> =>
     store.leases.release(consumer, worker).catch(() => undefined);
+  /** Leases more events. If the store fails, a later call of `take` tries again. */
+  async function take(): Promise<void> {
+    const startedAt = elapsed();
+    const taken = await store.leases.take(consumer, worker, takenAtOnce).catch(() => []);
+    // If the worker holds no events when it calls `take`, all its leases begin at the time of the
+    // call.
+    if (queues.held() === 0) leaseUntil = startedAt + eventLeaseMs;
+    for (const { txnId, eventId } of taken) queues.add(txnId, eventId);
+    mayHaveMore ||= taken.length === takenAtOnce;
+    leasing = undefined;
+    onTaken();
+  }
   return {
     isSafe: (): boolean => elapsed() < leaseUntil - marginMs,
     release,
-    /**
-     * Leases more events. Resolves with true if the backlog may have more events. If the store
-     * fails, the next call of `take` tries again.
-     */
-    async take(): Promise<boolean> {
-      const startedAt = elapsed();
-      const taken = await store.leases.take(consumer, worker, takenAtOnce).catch(() => []);
-      // If the worker holds no events when it calls `take`, all its leases begin at the time of the
-      // call.
-      if (queues.held() === 0) leaseUntil = startedAt + eventLeaseMs;
-      for (const { txnId, eventId } of taken) queues.add(txnId, eventId);
-      return taken.length === takenAtOnce;
+    /** The request for more events that is under way, if any. */
+    leasing: () => leasing,
+    /** Leases more events if few deliverable events are left. */
+    refill(): void {
+      const isEnough = queues.ready() >= workers || queues.held() >= mostHeld;
+      if (leasing !== undefined || !mayHaveMore || isEnough) return;
+      mayHaveMore = false;
+      leasing = take();
+    },
+    checkForEvents(): void {
+      mayHaveMore = true;
+      onTaken();
     },
     /**
      * Extends the worker's leases. If another worker has taken one of the leases, this worker

@@ -22,7 +22,6 @@ interface ListenReports
   /** Reports the response of a target URL to a forwarded event. */
   readonly onAnswer: (answer: Answer) => Promise<void>;
   readonly onOutput: (chunk: Buffer) => void;
-  readonly onLookUpFailed: (txnId: string, error: unknown) => void;
 }
 
 export interface Answer {
@@ -49,7 +48,7 @@ interface ListenOptions
   /** The command line that svcpay runs for each event, if there is one. */
   readonly exec: string | undefined;
   /** Reads from the service the transaction that svcpay adds to an event. */
-  readonly lookUp: ((txnId: string) => Promise<Transaction>) | undefined;
+  readonly lookUp: LookUp | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly reports: ListenReports;
 }
@@ -68,7 +67,7 @@ const mostGaps = 100;
 /** Starts the listener. Rejects with the system's error if the port is taken. */
 export async function startListener(options: ListenOptions) {
   const { store, reports } = options;
-  const tail = createTail(store);
+  const tail = createTail(store, options.lookUp);
   const tally: Tally = { duplicates: 0, outOfOrder: 0, gapped: new Set(), exits: new Map() };
   const outlets = outletsOf(options, tally);
   const dispatchers: Dispatcher[] = [];
@@ -85,11 +84,6 @@ export async function startListener(options: ListenOptions) {
   });
   for (const outlet of outlets) dispatchers.push(dispatch(outlet, options));
   const retention = startRetention({ ...options, ...reports, consumers });
-  /** The stream of future events in the order of arrival, which a caller can read only once. */
-  const events: AsyncIterable<EnrichedEvent> =
-    options.lookUp === undefined
-      ? tail.events()
-      : enriched(tail.events(), options.lookUp, reports.onLookUpFailed);
   const stopAll = async () => {
     const dispatched = dispatchers.map((each) => each.stop());
     await receiver.stop();
@@ -110,7 +104,8 @@ export async function startListener(options: ListenOptions) {
   return {
     url: receiver.url,
     probes: receiver.probes,
-    events,
+    /** The stream of future events in the order of arrival, which a caller can read only once. */
+    events: tail.events(),
     totals: () => totalsOf(receiver, dispatchers, tally),
     stop,
   };
@@ -218,14 +213,36 @@ function momentsOf(events: readonly StoredEvent[]): { txnState: string; updatedA
  */
 const mostHeld = 1_000;
 
+/** The largest number of events whose transactions the stream reads at the same time. */
+const readsAtOnce = 8;
+
+export interface EnrichedEvent extends ReadEvent {
+  /**
+   * The current transaction of the event, or undefined if the event is a duplicate or the read
+   * failed.
+   */
+  readonly transaction?: Transaction | undefined;
+}
+
 /**
  * Creates a stream that yields each event after the receiver has stored it. If the reader of the
  * stream is slow, events wait on disk instead of in memory.
+ * @param lookUp reads the current transaction of each event, because events can be late or out of
+ *   order
  */
-export function createTail(store: Pick<EventStore, 'read'>) {
+export function createTail(store: Pick<EventStore, 'read'>, lookUp?: LookUp) {
   let waiting: (ReadEvent | number)[] = [];
   let isClosed = false;
   let wake = (): void => undefined;
+
+  async function complete(waited: ReadEvent | number): Promise<EnrichedEvent[]> {
+    const event = typeof waited === 'number' ? await store.read(waited) : waited.event;
+    if (event === undefined) return [];
+    const read = typeof waited === 'number' ? { event, payload: readPayload(event.body) } : waited;
+    const { txnId, duplicateOf } = event;
+    if (lookUp === undefined || txnId === null || duplicateOf !== null) return [read];
+    return [{ ...read, transaction: await lookUp(txnId) }];
+  }
 
   return {
     push(events: readonly ReadEvent[]): void {
@@ -238,17 +255,13 @@ export function createTail(store: Pick<EventStore, 'read'>) {
       wake();
     },
     /** Yields all pushed events until `close`. A caller can read the stream only once. */
-    async *events(): AsyncGenerator<ReadEvent> {
+    async *events(): AsyncGenerator<EnrichedEvent> {
       for (;;) {
         const taken = waiting;
         waiting = [];
-        for (const each of taken) {
-          if (typeof each === 'object') {
-            yield each;
-            continue;
-          }
-          const event = await store.read(each);
-          if (event !== undefined) yield { event, payload: readPayload(event.body) };
+        for (let from = 0; from < taken.length; from += readsAtOnce) {
+          const part = taken.slice(from, from + readsAtOnce);
+          yield* (await Promise.all(part.map(complete))).flat();
         }
         if (taken.length > 0) continue;
         if (isClosed) return;
@@ -310,82 +323,8 @@ function startRetention(options: RetentionOptions) {
   };
 }
 
-export interface EnrichedEvent extends ReadEvent {
-  /**
-   * The current transaction of the event, or undefined if the event is a duplicate or the read
-   * failed.
-   */
-  readonly transaction?: Transaction | undefined;
-}
-
-type LookUp = (txnId: string) => Promise<Transaction>;
-type OnFailed = (txnId: string, error: unknown) => void;
-
-/** The largest number of read requests in flight. */
-const readsAtOnce = 8;
-
-/**
- * Adds the current transaction to each event, except to a duplicate event, and keeps the order of
- * the events.
- */
-async function* enriched(
-  events: AsyncIterable<ReadEvent>,
-  lookUp: LookUp,
-  onFailed: OnFailed,
-): AsyncGenerator<EnrichedEvent> {
-  const ask = async (read: ReadEvent): Promise<EnrichedEvent> => {
-    const { txnId, duplicateOf } = read.event;
-    if (txnId === null || duplicateOf !== null) return read;
-    return { ...read, transaction: await answered(txnId, lookUp, onFailed) };
-  };
-  yield* ahead(events, ask, readsAtOnce);
-}
-
-async function answered(
-  txnId: string,
-  lookUp: LookUp,
-  onFailed: OnFailed,
-): Promise<Transaction | undefined> {
-  try {
-    return await lookUp(txnId);
-  } catch (error) {
-    onFailed(txnId, error);
-    return undefined;
-  }
-}
-
-/** Processes several items at once, and yields the results in the order of the items. */
-async function* ahead<T, R>(
-  items: AsyncIterable<T>,
-  work: (item: T) => Promise<R>,
-  most: number,
-): AsyncGenerator<R> {
-  const source = items[Symbol.asyncIterator]();
-  const under: Promise<R>[] = [];
-  let next: Promise<IteratorResult<T>> | undefined = source.next();
-  try {
-    while (next !== undefined || under.length > 0) {
-      const [first] = under;
-      const coming = under.length < most ? next : undefined;
-      const step: { item: IteratorResult<T> } | { result: R } = await Promise.race([
-        ...(first === undefined ? [] : [first.then((result) => ({ result }))]),
-        ...(coming === undefined ? [] : [coming.then((item) => ({ item }))]),
-      ]);
-      if ('result' in step) {
-        under.shift();
-        yield step.result;
-      } else if (step.item.done === true) next = undefined;
-      else {
-        under.push(work(step.item.value));
-        next = source.next();
-      }
-    }
-  } finally {
-    // Does not wait until the source of events has ended, because the source may wait for an event
-    // forever.
-    void source.return?.();
-  }
-}
+/** Reads the transaction of an event, or resolves with undefined if the read fails. */
+type LookUp = (txnId: string) => Promise<Transaction | undefined>;
 
 interface MissedTransaction extends EarlierTransaction {
   readonly transaction: Transaction;
@@ -402,11 +341,10 @@ export async function missedSince(
   store: Pick<EventStore, 'unfinished'>,
   now: number,
   lookUp: LookUp,
-  onFailed: OnFailed,
 ): Promise<MissedTransaction[]> {
   const missed: MissedTransaction[] = [];
   for (const earlier of await store.unfinished(now - lookBackMs, finalStates, mostChecked)) {
-    const transaction = await answered(earlier.txnId, lookUp, onFailed);
+    const transaction = await lookUp(earlier.txnId);
     if (transaction !== undefined && transaction.txnState !== earlier.txnState)
       missed.push({ ...earlier, transaction });
   }

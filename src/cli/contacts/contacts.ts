@@ -1,6 +1,6 @@
 // Manages the contacts: destinations of `send`, and accounts for payouts.
 import { detectDestination } from '../../formats/destination.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, orFailure } from '../../formats/failure.js';
 import {
   changeContact,
   findContact,
@@ -186,7 +186,7 @@ async function addDestination(
       'usage',
       `${destination} is a destination of svcpay send. Remove ${given.join(', ')}.`,
     );
-  if (/[.:@]/.test(name) || isDestination(name))
+  if (/[.:@]/.test(name) || !(orFailure(() => detectDestination(name)) instanceof Failure))
     throw new Failure(
       'usage',
       `"${name}" cannot be a contact's name: it looks like a destination.`,
@@ -202,14 +202,6 @@ async function addDestination(
   readSend({ to: destination }, { network: settings.network, now: now() });
   await changeContact(config, name, () => found.text);
   return { name, destination: found.text };
-}
-
-function isDestination(text: string): boolean {
-  try {
-    return detectDestination(text) !== undefined;
-  } catch {
-    return false;
-  }
 }
 
 /**

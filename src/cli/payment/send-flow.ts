@@ -158,8 +158,7 @@ function aboutSend(request: SendRequest): CardDetail[] {
     amount === 'all'
       ? [{ label: 'Amount', value: `the whole balance of your ${from} wallet` }]
       : [];
-  const contact = name === undefined ? [] : [{ label: 'Contact', value: name }];
-  return [...contact, ...aboutDestination(request), ...whole];
+  return [{ label: 'Contact', value: name }, ...aboutDestination(request), ...whole];
 }
 
 function aboutDestination({ pays, uriTexts, instruction }: SendRequest): CardDetail[] {

@@ -1,7 +1,7 @@
 // Asks for the missing answers of a send at a terminal: destination, method and amount.
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, type Money, moneyFromWire } from '../../formats/amount.js';
-import { Failure, ifAvailable } from '../../formats/failure.js';
+import { Failure, ifAvailable, orFailure } from '../../formats/failure.js';
 import { type Rail, railProperties } from '../../formats/rails.js';
 import {
   type Pose,
@@ -132,7 +132,8 @@ async function askDestination(
   const question = { message: 'Pay to', flag: 'DESTINATION' };
   const toOf = ({ chosen, contact }: KnownPayee): string => chosen || String(contact);
   const payees = (await readPayees(context)).filter(
-    (each) => typeof each.contact === 'string' && readable(() => parse(toOf(each))),
+    (each) =>
+      typeof each.contact === 'string' && !(orFailure(() => parse(toOf(each))) instanceof Failure),
   );
   if (payees.length === 0) {
     const example = exampleOf(soFar.rail);
@@ -152,16 +153,6 @@ async function askDestination(
     },
   });
   return to === back ? back : parse(to);
-}
-
-function readable(read: () => unknown): boolean {
-  try {
-    read();
-    return true;
-  } catch (error) {
-    if (error instanceof Failure) return false;
-    throw error;
-  }
 }
 
 const exampleOf = (rail: Rail | undefined): string =>

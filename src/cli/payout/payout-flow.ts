@@ -296,10 +296,10 @@ function about(
     { label: 'Arrives', value: method.arrives ?? 'not stated by the service', note: method.code },
     {
       label: 'From',
-      value: sender?.legalFullName ?? '',
+      value: sender?.legalFullName,
       note: notes(sender && countryName(sender.countryCode), `${sourceReq.ccy} wallet`),
     },
-    ...(codes === undefined ? [] : [{ label: 'Codes', value: codes }]),
-    ...(note === undefined ? [] : [{ label: 'Note', value: note }]),
+    { label: 'Codes', value: codes },
+    { label: 'Note', value: note },
   ];
 }

@@ -22,7 +22,7 @@ import {
 import { describeDuration, formatDuration } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
-import { optionalDetail, worthText, type CardDetail } from '../../terminal/cards/card.js';
+import { worthText, type CardDetail } from '../../terminal/cards/card.js';
 import { rateText } from '../../terminal/cards/quote-card.js';
 import {
   besideSteps,
@@ -129,9 +129,9 @@ async function receiveAmount(
   const page = txn.sourceReq.reqDetails?.['invoicePageUrl'];
   const details = [
     ...worthDetails(asked, await within(decorationMs, rates, context)),
-    ...optionalDetail('URI', method === 'on-chain' ? payable.code : undefined, true),
+    { label: 'URI', value: method === 'on-chain' ? payable.code : undefined, whole: true },
     // No browser can reach the payment page of the embedded sandbox.
-    ...optionalDetail('Page', embedded || typeof page !== 'string' ? undefined : page, true),
+    { label: 'Page', value: embedded || typeof page !== 'string' ? undefined : page, whole: true },
   ];
   if (flags.qrFile !== undefined) await writeQr(flags.qrFile, payable.code);
   await rememberIds([txn], context);
@@ -152,7 +152,7 @@ function worthDetails(
   { amount, worth }: RequestedAmount,
   worthOf: WorthOf | undefined,
 ): CardDetail[] {
-  if (worth === undefined) return optionalDetail('Worth', worthText(worthOf?.(amount)));
+  if (worth === undefined) return [{ label: 'Worth', value: worthText(worthOf?.(amount)) }];
   const { given, rate } = worth;
   return [
     {
@@ -174,7 +174,7 @@ async function showRequest(request: Requested, context: Context): Promise<void> 
     const card = {
       ...request,
       title: `Receive ${amountWithSats(amount)} ${methods[method].how}`,
-      details: [...request.details, ...optionalDetail('Expires', expires)],
+      details: [...request.details, { label: 'Expires', value: expires }],
       qrFile: flags.qrFile,
       opens: wait && takesKeys(context),
     };

@@ -155,7 +155,8 @@ async function* listen(secret: string, flags: Flags, context: Context): AsyncGen
       ? undefined
       : (await import('../../webhooks/metrics.js')).createMetrics();
   const read = client && ((txnId: string) => client.transaction(txnId));
-  const lookUp = read && (metrics?.timedLookUp(read) ?? read);
+  const timed = read && (metrics?.timedLookUp(read) ?? read);
+  const lookUp = timed && ((txnId: string) => timed(txnId).catch(reports.onLookUpFailed));
   const listener = await startListener({
     ...context,
     ...flags,
@@ -178,7 +179,6 @@ async function* listen(secret: string, flags: Flags, context: Context): AsyncGen
         store,
         context.now(),
         lookUp,
-        reports.onLookUpFailed,
       ).catch(reports.onUnsearched))
         out.say(
           `Missed while no receiver ran: ${txnId} was ${txnState} and is ` +
@@ -520,7 +520,7 @@ function calmly({ every, out }: Context, first: string, more: (count: number) =>
     count = 0;
   };
   return {
-    note(): void {
+    note(): undefined {
       if (stop !== undefined) return void (count += 1);
       out.warn(first);
       stop = every(quietMs, flush);

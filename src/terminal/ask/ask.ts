@@ -1,6 +1,6 @@
 // Asks a person questions on stderr. If svcpay cannot ask a question, svcpay fails immediately and
 // names the flag that answers the question.
-import { Failure } from '../../formats/failure.js';
+import { Failure, orFailure } from '../../formats/failure.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
 import {
@@ -132,11 +132,7 @@ function demand(terminal: Terminal, flags: readonly string[], hint?: string): vo
 }
 
 function complaint(parse: (answer: string) => unknown, typed: string): Validation {
-  try {
-    parse(typed);
-    return true;
-  } catch (error) {
-    if (error instanceof Failure) return typed === '' ? 'Enter a value.' : sanitize(error.message);
-    throw error;
-  }
+  const read = orFailure(() => parse(typed));
+  if (!(read instanceof Failure)) return true;
+  return typed === '' ? 'Enter a value.' : sanitize(read.message);
 }

@@ -1,5 +1,5 @@
 // Asks questions without escape sequences (`TERM=dumb`): svcpay writes a line, then reads a line.
-import { Failure } from '../../formats/failure.js';
+import { Failure, orFailure } from '../../formats/failure.js';
 import { formatDuration } from '../../formats/calendar.js';
 import { asciiGlyphs, sanitize } from '../sanitize.js';
 import type { Terminal, InputStream } from '../terminal.js';
@@ -134,9 +134,9 @@ async function choose<T>(
     const [only] = matching;
     if (only !== undefined && matching.length === 1) return only.value;
     if (matching.length === 0) {
-      const own = readTyped(typed, answer);
-      if (typeof own !== 'string') return own.value;
-      say(`✗ ${own}`);
+      const own = answer === '' ? undefined : typed && orFailure(() => typed(answer));
+      if (own !== undefined && !(own instanceof Failure)) return own.value;
+      say(`✗ ${own?.message ?? 'No choice matches this text.'}`);
     }
     offered = matching.length > 0 || question.startsEmpty === true ? matching : choices;
   }
@@ -144,16 +144,6 @@ async function choose<T>(
 
 const named = <T>(choices: readonly Choice<T>[], words: string): readonly Choice<T>[] =>
   choices.filter(({ name }) => words !== '' && name.toLowerCase().includes(words.toLowerCase()));
-
-/** Reads the typed text as a choice, or returns the reason why the text does not match a choice. */
-function readTyped<T>(typed: ((text: string) => Choice<T>) | undefined, text: string) {
-  try {
-    return typed === undefined || text === '' ? 'No choice matches this text.' : typed(text);
-  } catch (error) {
-    if (error instanceof Failure) return error.message;
-    throw error;
-  }
-}
 
 const wayBack = (name = 'Back'): string => `< ${name.toLowerCase()}`;
 

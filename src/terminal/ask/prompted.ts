@@ -1,7 +1,7 @@
 // Asks questions as prompts that svcpay redraws in place, on a terminal that supports escape
 // sequences.
 import { confirm, input, password, search, select } from '@inquirer/prompts';
-import { Failure } from '../../formats/failure.js';
+import { Failure, orFailure } from '../../formats/failure.js';
 import { plainLetters } from '../../formats/text.js';
 import { asciiGlyphs, sanitize } from '../sanitize.js';
 import type { Terminal, Input, InputStream, OutputStream } from '../terminal.js';
@@ -9,10 +9,7 @@ import { oneLine, truncate, widthOf, wrap } from '../layout.js';
 import {
   type Choice,
   type ChoiceQuestion,
-  type JudgedText,
   type Prompter,
-  type Shortcut,
-  type Validation,
   type Deadline,
   back,
   type Back,
@@ -39,167 +36,155 @@ import { StringDecoder } from 'node:string_decoder';
  * @param onKey called at the first key of each question
  */
 export function askByPrompts(terminal: Terminal, onKey: () => void): Prompter {
-  const run = <T>(
-    prompt: (context: PromptContext) => Promise<T>,
-    pose: PromptBehaviour & { readonly shortcut?: Shortcut<T> | undefined },
-  ): Promise<T | Back> => runPrompt(terminal, prompt, pose, onKey);
+  const { stderr, stderrCanvas } = terminal;
+  const run: Run = (prompt, behaviour = {}) => runPrompt(terminal, prompt, behaviour, onKey);
   return {
     async confirm(message, note = '') {
-      const { stderr, stderrCanvas } = terminal;
       const { columns, style } = stderrCanvas;
       // A remark that does not fit beside the question stands above the question.
       const isBeside = widthOf(`? ${message} (y/N)  ${note}`) + roomForAnswer <= columns;
       if (!isBeside)
         for (const line of wrap(note, columns - 2)) stderr.write(`  ${style.dim(line)}\n`);
-      const theme = promptTheme(terminal, { note: isBeside ? note : undefined, isYesNo: true });
-      const config = { message: sanitize(message), default: false, theme };
-      const pose = { canGoBack: true, isFresh: true };
-      return (await run((context) => confirm(config, context), pose)) === true;
+      const look = { note: isBeside ? note : undefined, isYesNo: true };
+      const config = { ...asked(terminal, message, look), default: false };
+      return (await run((context) => confirm(config, context), { isFresh: true })) === true;
     },
 
-    async confirmWithin(message, deadline: Deadline) {
-      const config = {
-        message: sanitize(message),
-        deadline,
-        theme: promptTheme(terminal, { isYesNo: true }),
-      };
-      const pose = { canGoBack: false, isFresh: true };
-      const answer = await run((context) => timedConfirm(config, context), pose);
+    async confirmWithin(message, deadline) {
+      const config = { ...asked(terminal, message, { isYesNo: true }), deadline };
+      const behaviour = { canGoBack: false, isFresh: true };
+      const answer = await run((context) => timedConfirm(config, context), behaviour);
       return answer === back ? false : answer;
     },
 
-    text(question, canGoBack) {
-      const { message, validate, isSecret } = question;
+    text(
+      { message, example, default: suggested = '', isSecret, over: above, validate },
+      canGoBack,
+    ) {
       if (isSecret === true) {
-        const theme = promptTheme(terminal, { hint: canGoBack ? escBack : undefined });
-        const config = { message: sanitize(message), mask: true, toggleMask: false };
-        return run((context) => password({ ...config, validate, theme }, context), { canGoBack });
+        const look = asked(terminal, message, { hint: canGoBack ? escBack : undefined });
+        const config = { ...look, mask: true, toggleMask: false, validate };
+        return run((context) => password(config, context), { canGoBack });
       }
-      const { config, pose } = textPrompt(terminal, question);
-      return run((context) => input(config, context), pose);
+      const over = above?.(stderrCanvas);
+      const separator = terminal.unicode ? ' · ' : ', ';
+      const hint = example === undefined ? escBack : `${example}${separator}${escBack}`;
+      let isRefused = false;
+      const config = {
+        ...asked(terminal, message, { hint, over }),
+        default: suggested,
+        validate(answer: string) {
+          const judged = validate(answer);
+          isRefused = judged !== true;
+          return judged;
+        },
+      };
+      const behaviour = { isRefused: () => isRefused, isWiped: over !== undefined };
+      return run((context) => input(config, context), behaviour);
     },
 
-    choose<T>(question: ChoiceQuestion<T>) {
-      if (question.isSearch === true) {
-        const { config, pose } = searchPrompt(terminal, question);
-        return run((context) => search<T | Back>(config, context), pose);
-      }
-      const { config, pose } = selectPrompt(terminal, question);
-      return run((context) => select<T | Back>(config(), context), pose);
-    },
+    choose: (question) =>
+      question.isSearch === true
+        ? askSearch(terminal, question, run)
+        : askSelect(terminal, question, run),
   };
 }
 
-function textPrompt(
-  terminal: Terminal,
-  { message, example, default: suggested = '', validate, over: above }: JudgedText,
-) {
-  const over = above?.(terminal.stderrCanvas);
-  const hint =
-    example === undefined ? escBack : `${example}${terminal.unicode ? ' · ' : ', '}${escBack}`;
-  let isRefused = false;
-  const judge = (answer: string): Validation => {
-    const judged = validate(answer);
-    isRefused = judged !== true;
-    return judged;
-  };
-  return {
-    config: {
-      message: sanitize(message),
-      default: suggested,
-      validate: judge,
-      theme: promptTheme(terminal, { hint, over }),
-    },
-    pose: { canGoBack: true, isRefused: () => isRefused, isWiped: over !== undefined },
-  };
-}
+type Run = <T>(
+  prompt: (context: PromptContext) => Promise<T>,
+  behaviour?: PromptBehaviour<T>,
+) => Promise<T | Back>;
+
+const asked = (terminal: Terminal, message: string, look: PromptLook) => ({
+  message: sanitize(message),
+  theme: promptTheme(terminal, look),
+});
 
 /**
- * Runs a prompt with choices. After a change of the window size, svcpay rebuilds the options of the
- * prompt, with the cursor on the same choice.
+ * Asks for one of the choices. After a change of the window size, svcpay rebuilds the options of
+ * the prompt, with the cursor on the same choice.
  */
-function selectPrompt<T>(terminal: Terminal, question: ChoiceQuestion<T>) {
+function askSelect<T>(
+  terminal: Terminal,
+  {
+    message,
+    choices: given,
+    backName = 'Back',
+    pageSize,
+    shortcut,
+    ...question
+  }: ChoiceQuestion<T>,
+  run: Run,
+): Promise<T | Back> {
   const { stderrCanvas, unicode } = terminal;
-  const escape = (question.backName ?? 'Back').toLowerCase();
   let [highlighted, isSuspended] = ['', false];
   const onHighlight = (text: string): void => {
     if (!isSuspended) highlighted = text;
   };
-  const onSuspend = (): void => void (isSuspended = true);
   const config = () => {
     isSuspended = false;
     const over = question.over?.(stderrCanvas);
-    const choices: ListedChoice<T | Back>[] = [
-      ...listed(terminal, question.choices),
-      backChoice(terminal, question.backName),
-    ];
+    const choices = [...listed(terminal, given), backChoice(terminal, backName)];
     const chosen = choices.find(({ name }) => highlighted.endsWith(` ${name}`));
-    const first: T | Back | undefined = chosen === undefined ? question.default : chosen.value;
+    const look = { escape: backName.toLowerCase(), over, onHighlight, shortcut };
     return {
-      message: sanitize(question.message),
+      ...asked(terminal, message, look),
       choices,
-      ...startingAt(first),
-      pageSize: question.pageSize ?? pageSize(terminal, over),
-      theme: promptTheme(terminal, { escape, over, onHighlight, shortcut: question.shortcut }),
+      ...startingAt<T | Back>(chosen === undefined ? question.default : chosen.value),
+      pageSize: pageSize ?? roomFor(terminal, over),
     };
   };
-  const above = (): string[] =>
-    (question.above?.(stderrCanvas) ?? []).map(unicode ? String : asciiGlyphs);
-  const isWiped = question.over !== undefined;
-  const { shortcut } = question;
-  return { config, pose: { canGoBack: true, isWiped, above, onSuspend, shortcut } };
+  return run<T | Back>((context) => select<T | Back>(config(), context), {
+    isWiped: question.over !== undefined,
+    above: () => (question.above?.(stderrCanvas) ?? []).map(unicode ? String : asciiGlyphs),
+    onSuspend: () => void (isSuspended = true),
+    shortcut,
+  });
 }
 
-function searchPrompt<T>(terminal: Terminal, question: ChoiceQuestion<T>) {
+function askSearch<T>(
+  terminal: Terminal,
+  { typed, isTypedLast = false, pageSize, ...question }: ChoiceQuestion<T>,
+  run: Run,
+): Promise<T | Back> {
   const over = question.over?.(terminal.stderrCanvas);
   const choices = listed(terminal, question.choices);
   const always = listed(terminal, question.always ?? []);
-  const isOnlySearch = question.typed === undefined || question.isTypedLast === true;
-  const hint = isOnlySearch ? 'type to search' : 'search, or type a new one';
+  const hint = typed === undefined || isTypedLast ? 'type to search' : 'search, or type a new one';
   const isEmpty = question.startsEmpty === true && question.default === undefined;
   let hasSearched = false;
   const found = (text: string): ListedChoice<T>[] => {
-    const own = readTyped(question, text);
-    const typed = typeof own === 'string' ? [] : listed(terminal, own);
-    const found = matching(choices, text);
+    const own = typed && orFailure(() => typed(text.trim()));
+    const isOwn = own !== undefined && !(own instanceof Failure);
+    const ownChoices = isOwn ? listed(terminal, [own]) : [];
+    const others = matching(choices, text);
     const matches = [
-      ...(question.isTypedLast === true ? [...found, ...typed] : [...typed, ...found]),
+      ...(isTypedLast ? [...others, ...ownChoices] : [...ownChoices, ...others]),
       ...always,
     ];
-    if (matches.length === 0 && typeof own === 'string') throw new Error(own);
+    if (matches.length === 0 && own instanceof Failure) throw new Error(sanitize(own.message));
     return matches;
   };
-  return {
-    config: {
-      message: sanitize(question.message),
-      // During a search, Esc goes back, because a last choice "Back" could look like a match.
-      source(typed = '') {
-        if (typed !== '') {
-          hasSearched = true;
-          return found(typed);
-        }
-        if (isEmpty) return [];
-        const all = [...choices, ...always, backChoice(terminal)];
-        // The library preselects the first choice after a search, so the default moves to the top.
-        const first = hasSearched ? all.filter(({ value }) => value === question.default) : [];
-        return [...first, ...all.filter((each) => !first.includes(each))];
-      },
-      ...startingAt(question.default),
-      pageSize: question.pageSize ?? pageSize(terminal, over),
-      theme: promptTheme(terminal, { escape: 'back', hint, over }),
+  const config = {
+    ...asked(terminal, question.message, { escape: 'back', hint, over }),
+    // During a search, Esc goes back, because a last choice "Back" could look like a match.
+    source(text = ''): ListedChoice<T | Back>[] {
+      if (text !== '') {
+        hasSearched = true;
+        return found(text);
+      }
+      if (isEmpty) return [];
+      const all = [...choices, ...always, backChoice(terminal, 'Back')];
+      // The library preselects the first choice after a search, so the default moves to the top.
+      const first = hasSearched ? all.filter(({ value }) => value === question.default) : [];
+      return [...first, ...all.filter((each) => !first.includes(each))];
     },
-    pose: { canGoBack: true, isWiped: over !== undefined },
+    ...startingAt<T | Back>(question.default),
+    pageSize: pageSize ?? roomFor(terminal, over),
   };
-}
-
-/** Reads the typed text as a choice, or returns the reason why the text does not match a choice. */
-function readTyped<T>({ typed }: ChoiceQuestion<T>, text: string): readonly Choice<T>[] | string {
-  try {
-    return typed === undefined ? [] : [typed(text.trim())];
-  } catch (error) {
-    if (error instanceof Failure) return sanitize(error.message);
-    throw error;
-  }
+  return run<T | Back>((context) => search<T | Back>(config, context), {
+    isWiped: over !== undefined,
+  });
 }
 
 /** The width of a typed answer to a yes-or-no question. */
@@ -211,10 +196,10 @@ const startingAt = <T>(first: T | undefined): { default?: T } =>
 const escBack = 'esc back';
 
 /** Returns the number of choices that fit on the screen below the question. */
-const pageSize = ({ stderrCanvas: { rows } }: Terminal, over?: readonly string[]): number =>
+const roomFor = ({ stderrCanvas: { rows } }: Terminal, over?: readonly string[]): number =>
   Math.min(Math.max(rows - (over === undefined ? 10 : over.length + 7), 4), 12);
 
-const backChoice = ({ unicode }: Terminal, name = 'Back'): ListedChoice<Back> => ({
+const backChoice = ({ unicode }: Terminal, name: string): ListedChoice<Back> => ({
   value: back,
   name: `${unicode ? '←' : '<'} ${name}`,
   description: '',
@@ -281,30 +266,31 @@ function promptTheme(
   { unicode, stderrCanvas: { style, columns } }: Terminal,
   { escape, shortcut, hint, note, isYesNo = false, over = [], onHighlight }: PromptLook,
 ) {
+  const { bold, cyan, dim } = style;
   const sign = (text: string): string => (unicode ? text : asciiGlyphs(text));
-  const keys = [
+  const tip = [
     ...(unicode ? ['↑↓ move', '⏎ choose'] : ['arrows move', 'enter chooses']),
     ...(shortcut === undefined ? [] : [`${shortcut.key} ${lowerFirst(shortcut.name)}`]),
-  ];
+    ...(escape === undefined ? [] : [`esc ${escape}`]),
+  ].join(' · ');
+  const hasRoom = hint !== undefined || isYesNo;
   return {
     prefix: {
-      idle: (over.length === 0 ? '' : ['', ...over.map(sign), '', ''].join('\n')) + style.cyan('?'),
+      idle: (over.length === 0 ? '' : ['', ...over.map(sign), '', ''].join('\n')) + cyan('?'),
       done: style.green(sign('✓')),
     },
-    spinner: { interval: 80, frames: spinnerFrames(unicode).map((frame) => style.cyan(frame)) },
+    spinner: { interval: 80, frames: spinnerFrames(unicode).map((frame) => cyan(frame)) },
     icon: { cursor: sign('❯') },
     style: {
-      answer: (text: string) => style.cyan(text),
-      message: (text: string, status: string) => {
-        const hinted =
-          hint === undefined || status === 'done'
-            ? style.bold(text)
-            : `${style.bold(text)} ${style.dim(`(${hint})`)}`;
-        const lines = wrap(hinted, columns - 3);
+      answer: (text: string) => cyan(text),
+      message(text: string, status: string) {
+        const isOpen = status !== 'done';
+        const hinted = hint !== undefined && isOpen ? ` ${dim(`(${hint})`)}` : '';
+        const lines = wrap(bold(text) + hinted, columns - 3);
         // An answer starts on a new line if the answer does not fit next to the question.
         const isFull =
-          (hint !== undefined || isYesNo) &&
-          status !== 'done' &&
+          hasRoom &&
+          isOpen &&
           widthOf(lines.at(-1) ?? '') > columns - (isYesNo ? roomForYesNo : leastRoom);
         return lines.join('\n  ') + (isFull ? '\n ' : '');
       },
@@ -312,22 +298,20 @@ function promptTheme(
         wrap(text, columns - 3)
           .map((line, i) => `${i === 0 ? style.red(sign('✗')) : ' '} ${line}`)
           .join('\n'),
-      defaultAnswer: (text: string) => style.dim(note ? `(${text})  ${note}` : `(${text})`),
-      help: (text: string) => style.dim(text),
-      highlight: (text: string) => {
+      defaultAnswer: (text: string) => dim(note ? `(${text})  ${note}` : `(${text})`),
+      help: (text: string) => dim(text),
+      highlight(text: string) {
         onHighlight?.(text);
-        return style.cyan(text);
+        return cyan(text);
       },
-      key: (text: string) => style.bold(text),
-      disabled: (text: string) => style.dim(text),
-      searchTerm: (text: string) => style.cyan(text),
-      description: (text: string) => style.dim(text),
-      keysHelpTip: () => {
-        const tip = [...keys, ...(escape === undefined ? [] : [`esc ${escape}`])].join(' · ');
-        return wrap(sign(tip), columns - 1)
-          .map((line) => style.dim(line))
-          .join('\n');
-      },
+      key: (text: string) => bold(text),
+      disabled: (text: string) => dim(text),
+      searchTerm: (text: string) => cyan(text),
+      description: (text: string) => dim(text),
+      keysHelpTip: () =>
+        wrap(sign(tip), columns - 1)
+          .map((line) => dim(line))
+          .join('\n'),
     },
   };
 }
@@ -407,8 +391,9 @@ interface PromptContext {
   clearPromptOnDone: boolean;
 }
 
-interface PromptBehaviour {
-  readonly canGoBack: boolean;
+interface PromptBehaviour<T> {
+  /** Whether Esc answers `back`, by default true. */
+  readonly canGoBack?: boolean;
   /**
    * Returns whether svcpay has refused the answer that the person typed last. If svcpay has refused
    * the answer, a pasted text replaces the answer. Otherwise svcpay inserts the pasted text.
@@ -428,12 +413,8 @@ interface PromptBehaviour {
    * list.
    */
   readonly onSuspend?: () => void;
-}
-
-/** A key that answers a prompt. */
-interface KeyAnswer<T> {
-  readonly key: string;
-  readonly value: T;
+  /** A key that answers the prompt. */
+  readonly shortcut?: { readonly key: string; readonly value: T } | undefined;
 }
 
 /** The abort reason for a prompt that svcpay redraws after a change of the window size. */
@@ -446,13 +427,13 @@ const resized = Symbol('resized');
 async function runPrompt<T>(
   terminal: Terminal,
   prompt: (context: PromptContext) => Promise<T>,
-  pose: PromptBehaviour & { readonly shortcut?: KeyAnswer<T> | undefined },
+  behaviour: PromptBehaviour<T>,
   onFirstKey: () => void,
 ): Promise<T | Back> {
   terminal.stdin.echo?.(true);
-  if (pose.isFresh === true) discardTyped(terminal.stdin);
+  if (behaviour.isFresh === true) discardTyped(terminal.stdin);
   for (;;) {
-    const answer = await runOnce(terminal, prompt, pose, onFirstKey);
+    const answer = await runOnce(terminal, prompt, behaviour, onFirstKey);
     if (answer !== resized) return answer;
   }
 }
@@ -461,13 +442,13 @@ async function runOnce<T>(
   { stdin, stderr }: Terminal,
   prompt: (context: PromptContext) => Promise<T>,
   {
-    canGoBack,
+    canGoBack = true,
     isRefused = () => false,
     isWiped = false,
     above,
     onSuspend,
     shortcut,
-  }: PromptBehaviour & { readonly shortcut?: KeyAnswer<T> | undefined },
+  }: PromptBehaviour<T>,
   onFirstKey: () => void,
 ): Promise<T | Back | typeof resized> {
   const aborter = new AbortController();

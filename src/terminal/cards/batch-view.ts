@@ -3,7 +3,7 @@
 import type Big from 'big.js';
 import { formatAmount, formatSats, money, parseAmount } from '../../formats/amount.js';
 import { counted, ownReference, shortId, shortened } from '../../formats/text.js';
-import { detailLines, heading, optionalDetail, progressBar, type CardDetail } from './card.js';
+import { detailLines, heading, progressBar, type CardDetail } from './card.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 import { namesOf } from '../rows/list.js';
@@ -498,7 +498,7 @@ function summaryLines(
           value: formatAmount(money(ccy, amount)),
           note: paidBefore > 0 ? 'in all runs, fees included' : 'fees included',
         })),
-        ...optionalDetail('Result', result, true),
+        { label: 'Result', value: result, whole: true },
         ...failures.map(({ line, ref, message }) => ({
           label: `✗ Line ${line}`,
           value: `${ref}: ${message ?? ''}`,

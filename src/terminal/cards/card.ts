@@ -21,10 +21,10 @@ import { entryOf } from '../../formats/text.js';
 const margin = '  ';
 const gap = '   ';
 
-/** A labelled line such as `Expires   in 48 minutes`. */
+/** A labelled line such as `Expires   in 48 minutes`. A card omits a line without text. */
 export interface CardDetail {
   readonly label: string;
-  readonly value: string;
+  readonly value: string | null | undefined;
   /** A secondary text after the value, shown dim. */
   readonly note?: string | undefined;
   /**
@@ -34,17 +34,10 @@ export interface CardDetail {
   readonly whole?: boolean;
 }
 
-/** Returns a labelled line, or no line if the value is missing. */
-export const optionalDetail = (
-  label: string,
-  value: string | null | undefined,
-  whole = false,
-): CardDetail[] => (value ? [{ label, value, whole }] : []);
-
 export interface MoneyLine {
   readonly label: string;
-  /** The amount, or a text between amounts, such as a rate. */
-  readonly amount: Money | string;
+  /** The amount, or a text between amounts, such as a rate. Undefined omits the line. */
+  readonly amount: Money | string | undefined;
   /** The remark at the end of the line, such as `fee 0.28 %` or `≈ 74 260 USD`. */
   readonly note?: string | undefined;
   /**
@@ -83,12 +76,12 @@ type Pane = Pick<Canvas, 'style' | 'columns' | 'explorer'>;
 /** Draws labelled lines with aligned values. A long value wraps within its column. */
 export function detailLines(given: readonly CardDetail[], canvas: Pane, labelWidth = 7): string[] {
   const { style, columns } = canvas;
-  const details = given.map(harmless);
+  const details = given.filter(({ value, note }) => value || note).map(harmless);
   const width = Math.max(labelWidth, widest(details.map(({ label }) => label)));
   const available = columns - margin.length - width - gap.length;
   return details.flatMap((detail) => {
     const { label, value, whole } = detail;
-    if (available < leastValueWidth || (whole === true && widthOf(value) > available))
+    if (available < leastValueWidth || (whole && widthOf(value) > available))
       return stackedDetail(detail, canvas);
     const lines = sideBySide(partsOf(detail, canvas), available, gap);
     const [first = '', ...rest] = lines.flatMap((line) => wrap(line, available));
@@ -104,23 +97,23 @@ export function detailLines(given: readonly CardDetail[], canvas: Pane, labelWid
  */
 const leastValueWidth = 16;
 
-const partsOf = ({ value, note = '', whole }: CardDetail, canvas: Pane): LayoutPart[] => [
-  { text: whole === true ? linked(value, canvas) : value },
-  { text: note === '' ? '' : canvas.style.dim(note), priority: 1, below: true },
+const partsOf = ({ value, note, whole }: Harmless, canvas: Pane): LayoutPart[] => [
+  { text: whole ? linked(value, canvas) : value },
+  { text: note && canvas.style.dim(note), priority: 1, below: true },
 ];
 
 /**
  * Draws a label with its value below. svcpay does not wrap an address, invoice or id, so that
  * people can copy the whole value.
  */
-function stackedDetail({ label, value, note = '', whole }: CardDetail, canvas: Pane): string[] {
+function stackedDetail({ label, value, note, whole }: Harmless, canvas: Pane): string[] {
   const { columns, style } = canvas;
   const indented = (text: string): string[] =>
     wrap(text, columns - 2 * margin.length).map((line) => margin + margin + line);
   const link = linked(value, canvas);
   return [
     margin + style.dim(label),
-    ...(whole !== true
+    ...(!whole
       ? indented(value)
       : [widthOf(value) > columns - margin.length ? link : margin + link]),
     ...(note === '' ? [] : indented(style.dim(note))),
@@ -138,12 +131,14 @@ export const linked = (text: string, { explorer }: Pick<Canvas, 'explorer'>): st
     ? text
     : `\u001B]8;;${explorer}/address/${text}\u001B\\${text}\u001B]8;;\u001B\\`;
 
-const harmless = ({ label, value, note, whole }: CardDetail): CardDetail => ({
+const harmless = ({ label, value, note, whole = false }: CardDetail) => ({
   label: sanitize(label),
-  value: sanitize(value),
-  note: note === undefined ? undefined : sanitize(note),
-  whole: whole === true,
+  value: sanitize(value ?? ''),
+  note: sanitize(note ?? ''),
+  whole,
 });
+
+type Harmless = ReturnType<typeof harmless>;
 
 /**
  * Draws the lines of a card that show amounts. Numbers are right-aligned if all lines have the same
@@ -218,21 +213,20 @@ interface Cells {
 }
 
 function cellsOf(lines: readonly MoneyLine[]): Cells[] {
-  const amounts = lines.flatMap(({ amount }) => (typeof amount === 'string' ? [] : [amount]));
+  const amounts = lines.flatMap(({ amount }) => (typeof amount === 'object' ? [amount] : []));
   const oneCurrency = new Set(amounts.map(({ ccy }) => ccy)).size === 1;
   const aligned = pointsAligned(amounts.map(formatAmount).map(sanitize));
-  return lines.map(({ label, amount, note = '', total = false, aside = false, warns = false }) => {
-    const cells = { label: sanitize(label), note: sanitize(note), total, warns };
-    if (typeof amount === 'string')
-      return { ...cells, amount: sanitize(amount), isMoney: false, sats: '' };
-    const sats = oneCurrency && amount.ccy === 'BTC' && !aside ? formatSats(amount.value) : '';
-    return {
-      ...cells,
-      amount: (aligned[amounts.indexOf(amount)] ?? '').trimEnd(),
-      isMoney: true,
-      sats,
-    };
-  });
+  return lines.flatMap(
+    ({ label, amount, note = '', total = false, aside = false, warns = false }) => {
+      if (amount === undefined) return [];
+      const cells = { label: sanitize(label), note: sanitize(note), total, warns };
+      if (typeof amount === 'string')
+        return { ...cells, amount: sanitize(amount), isMoney: false, sats: '' };
+      const text = (aligned[amounts.indexOf(amount)] ?? '').trimEnd();
+      const sats = oneCurrency && amount.ccy === 'BTC' && !aside ? formatSats(amount.value) : '';
+      return { ...cells, amount: text, isMoney: true, sats };
+    },
+  );
 }
 
 const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(widthOf));

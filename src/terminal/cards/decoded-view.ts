@@ -4,7 +4,7 @@ import type { BitcoinAddress } from '../../formats/address.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import type { describeDestination } from '../../formats/describe.js';
 import type { Bip21Destination, Destination } from '../../formats/destination.js';
-import { detailLines, heading, optionalDetail, type CardDetail } from './card.js';
+import { detailLines, heading, type CardDetail } from './card.js';
 import { fieldColumns, fieldsOf, type RecordView } from '../rows/view.js';
 import { dateTime, relativeTime } from '../time.js';
 
@@ -82,22 +82,22 @@ function factsOf(destination: Destination, now: number): CardDetail[] {
     case 'bitcoin-address':
       return addressDetails(destination.value);
     case 'tron-address':
-      return optionalDetail('Address', destination.value.address, true);
+      return [{ label: 'Address', value: destination.value.address, whole: true }];
     case 'evm-address':
       return [
-        ...optionalDetail('Address', destination.value.address, true),
-        ...optionalDetail(
-          'Checksum',
-          destination.value.checksummed ? 'right' : 'none: all letters have the same case',
-        ),
+        { label: 'Address', value: destination.value.address, whole: true },
+        {
+          label: 'Checksum',
+          value: destination.value.checksummed ? 'right' : 'none: all letters have the same case',
+        },
       ];
     case 'lnurl':
-      return optionalDetail('Leads to', destination.value.url, true);
+      return [{ label: 'Leads to', value: destination.value.url, whole: true }];
     case 'lightning-address':
       return [
-        ...optionalDetail('Address', destination.value.address, true),
-        ...optionalDetail('User', destination.value.user),
-        ...optionalDetail('Domain', destination.value.domain),
+        { label: 'Address', value: destination.value.address, whole: true },
+        { label: 'User', value: destination.value.user },
+        { label: 'Domain', value: destination.value.domain },
       ];
     case 'bip21':
       return uriDetails(destination.value, now);
@@ -110,15 +110,17 @@ function invoiceDetails(invoice: Invoice, now: number): CardDetail[] {
     amountMsat === null
       ? { label: 'Amount', value: 'the payer chooses the amount' }
       : amountDetail(btcFromMsat(amountMsat)),
-    ...optionalDetail('For', invoice.description),
-    ...optionalDetail('Text hash', invoice.descriptionHash, true),
-    ...optionalDetail('Payee', invoice.payee, true),
-    ...optionalDetail('Hash', invoice.paymentHash, true),
-    ...optionalDetail('Network', invoice.network),
+    { label: 'For', value: invoice.description },
+    { label: 'Text hash', value: invoice.descriptionHash, whole: true },
+    { label: 'Payee', value: invoice.payee, whole: true },
+    { label: 'Hash', value: invoice.paymentHash, whole: true },
+    { label: 'Network', value: invoice.network },
     timeDetail('Made', timestamp * 1000, now),
     timeDetail(expiresAt > now ? 'Expires' : 'Expired', expiresAt, now),
-    ...optionalDetail('Fallback', invoice.fallbackAddress, true),
-    ...(routeHints.length === 0 ? [] : optionalDetail('Route hints', String(routeHints.length))),
+    { label: 'Fallback', value: invoice.fallbackAddress, whole: true },
+    ...(routeHints.length === 0
+      ? []
+      : [{ label: 'Route hints', value: String(routeHints.length) }]),
   ];
 }
 
@@ -141,9 +143,9 @@ const typeNames: Readonly<Record<BitcoinAddress['type'], string>> = {
 };
 
 const addressDetails = ({ address, network, type }: BitcoinAddress): CardDetail[] => [
-  ...optionalDetail('Address', address, true),
-  ...optionalDetail('Network', network),
-  ...optionalDetail('Type', typeNames[type]),
+  { label: 'Address', value: address, whole: true },
+  { label: 'Network', value: network },
+  { label: 'Type', value: typeNames[type] },
 ];
 
 function uriDetails(
@@ -152,10 +154,10 @@ function uriDetails(
 ): CardDetail[] {
   return [
     ...(amount === undefined ? [] : [amountDetail(amount)]),
-    ...optionalDetail('Label', label),
-    ...optionalDetail('Message', message),
+    { label: 'Label', value: label },
+    { label: 'Message', value: message },
     ...(bitcoin === null ? [] : addressDetails(bitcoin)),
-    ...optionalDetail('Invoice', invoice?.invoice, true),
+    { label: 'Invoice', value: invoice?.invoice, whole: true },
     ...(invoice === null
       ? []
       : invoiceDetails(invoice, now).filter(({ label }) => !repeats(label, amount, bitcoin))),

@@ -44,7 +44,11 @@ const rowsOf = (lines: readonly string[], columns: number): number =>
  */
 export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   const { columns, rows, style } = canvas;
-  const details = detailLines([...card.details, ...fileDetail(card)], canvas);
+  const file = card.qrFile && `written to ${card.qrFile}`;
+  const details = detailLines(
+    [...card.details, { label: 'QR code', value: file, whole: true }],
+    canvas,
+  );
   const text = [linked(sanitize(card.text), canvas)];
   const title = heading(card.title, canvas);
   const below = details.length === 0 ? [] : ['', ...details];
@@ -101,9 +105,6 @@ export function qrPage(code: string, { columns, rows, style, blocks }: Canvas): 
     style.dim('  any key back'),
   ];
 }
-
-const fileDetail = ({ qrFile }: InvoiceCard): CardDetail[] =>
-  qrFile === undefined ? [] : [{ label: 'QR code', value: `written to ${qrFile}`, whole: true }];
 
 export interface Deposit {
   readonly ccy: string;

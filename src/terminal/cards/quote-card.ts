@@ -42,12 +42,14 @@ export interface QuoteCard {
 }
 
 export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
+  const { about, rate, validForMs, left } = quote;
   const details: CardDetail[] = [
-    ...quote.about,
-    ...(quote.rate === undefined ? [] : [rateDetail(quote.rate)]),
-    ...(quote.validForMs === undefined
-      ? []
-      : [{ label: 'Quote', value: `valid ${describeDuration(quote.validForMs)}` }]),
+    ...about,
+    { label: 'Rate', value: rate && rateText(rate), note: rate && inverseText(rate) },
+    {
+      label: 'Quote',
+      value: validForMs === undefined ? '' : `valid ${describeDuration(validForMs)}`,
+    },
   ];
   const lines: MoneyLine[] = [
     {
@@ -55,37 +57,32 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
       amount: quote.gets,
       note: worthText(quote.worth?.(quote.gets)),
     },
-    ...(quote.namesFees ? [{ label: 'Service fee', amount: quote.serviceFee }] : []),
-    ...(quote.networkFee.value.eq(0) ? [] : [{ label: 'Network fee', amount: quote.networkFee }]),
+    { label: 'Service fee', amount: quote.namesFees ? quote.serviceFee : undefined },
+    {
+      label: 'Network fee',
+      amount: quote.networkFee.value.eq(0) ? undefined : quote.networkFee,
+    },
     {
       label: 'You pay',
       amount: quote.pays,
-      note: noteOf(feeShare(quote), quote),
+      note: [feeShare(quote), worthText(quote.worth?.(quote.pays))].filter(Boolean).join('   '),
       total: true,
       warns: isExpensive(quote),
     },
-    ...(quote.left === undefined
-      ? []
-      : [
-          {
-            label: 'Left in wallet',
-            amount:
-              quote.isLeftCertain === false ? `at least ${formatAmount(quote.left)}` : quote.left,
-            aside: true,
-          },
-        ]),
+    {
+      label: 'Left in wallet',
+      amount: left && quote.isLeftCertain === false ? `at least ${formatAmount(left)}` : left,
+      aside: true,
+    },
   ];
+  const described = detailLines(details, canvas);
   return [
-    ...detailLines(details, canvas),
-    ...(details.length === 0 ? [] : ['']),
+    ...described,
+    ...(described.length === 0 ? [] : ['']),
     ...feeWarning(quote, canvas),
     ...moneyLines(lines, canvas),
   ];
 }
-
-/** Returns a note with the fiat value of the debit, if the value is known. */
-const noteOf = (note: string, { worth, pays }: Pick<QuoteCard, 'worth' | 'pays'>): string =>
-  [note, worthText(worth?.(pays))].filter((part) => part !== '').join('   ');
 
 /** The share of the amount, in percent, above which fees count as expensive. */
 const expensiveFrom = 5;
@@ -143,9 +140,3 @@ export const inverseText = ({ base, quote, value }: Rate): string =>
   value.lte(0)
     ? ''
     : `1 ${quote} ≈ ${formatAmount(money(base, value.pow(-1).prec(significantDigits)))}`;
-
-const rateDetail = (rate: Rate): CardDetail => ({
-  label: 'Rate',
-  value: rateText(rate),
-  note: inverseText(rate) || undefined,
-});

@@ -16,13 +16,7 @@ import { formatDuration, ownZone } from '../../formats/calendar.js';
 import { methodProperties } from '../../formats/rails.js';
 import { hasLapsed, isFinal, isRetriable, movedNothing } from '../../formats/states.js';
 import type { Transaction } from '../../api/types.js';
-import {
-  detailLines,
-  moneyLines,
-  optionalDetail,
-  type CardDetail,
-  type MoneyLine,
-} from './card.js';
+import { detailLines, moneyLines, type CardDetail, type MoneyLine } from './card.js';
 import { rateText } from './quote-card.js';
 import { paintStep, stepsOf, confirmationsText, stateWithReason, stateStyle } from './steps.js';
 import type { Canvas } from '../terminal.js';
@@ -96,11 +90,9 @@ export function receipt(
   const { style } = canvas;
   const { title, state, place, times, money, details } = receiptParts(transaction, options);
   const shown = stateStyle(transaction.txnState, style)(state);
+  const head = [style.bold(title), shown, options.seen && style.dim(options.seen)];
   const parts = [
-    [
-      `  ${style.bold(title)}   ` +
-        `${shown}${options.seen === undefined ? '' : `   ${style.dim(options.seen)}`}`,
-    ],
+    [`  ${head.filter(Boolean).join('   ')}`],
     timeline(transaction, times, options.now, canvas),
     place === undefined ? [] : wrap(place, canvas.columns - 2).map((line) => `  ${line}`),
     moneyLines(money, canvas, labelWidth),
@@ -192,36 +184,31 @@ function endsOf({ createdAt, sourceReq, destReq, txnState }: Transaction): State
 
 function amounts(transaction: Transaction, total: Money | undefined): MoneyLine[] {
   const { sourceReq, destReq } = transaction;
-  const rate = exchangeRate(transaction);
-  const fee = (amount: WireNumber | null | undefined): Money | undefined =>
-    moneyFromWire(sourceReq.ccy, amount);
-  const line = (label: string, amount: Money | undefined): MoneyLine[] =>
-    amount === undefined ? [] : [{ label, amount }];
-  const feeLine = (label: string, amount: Money | undefined): MoneyLine[] =>
-    amount?.value.eq(0) === true ? [] : line(label, amount);
-  const source = sideAmount(sourceReq);
-  const dest = sideAmount(destReq);
-  const isSame =
-    source?.ccy === dest?.ccy && dest !== undefined && source?.value.eq(dest.value) === true;
+  const value = exchangeRate(transaction);
+  const fee = (amount: WireNumber | null | undefined): Money | undefined => {
+    const paid = moneyFromWire(sourceReq.ccy, amount);
+    return paid?.value.eq(0) === true ? undefined : paid;
+  };
+  const [source, dest] = [sideAmount(sourceReq), sideAmount(destReq)];
+  const isSame = source !== undefined && source.ccy === dest?.ccy && source.value.eq(dest.value);
   return [
-    ...(isSame ? line('Amount', dest) : [...line('Source', source), ...line('Destination', dest)]),
-    ...(rate === undefined
-      ? []
+    ...(isSame
+      ? [{ label: 'Amount', amount: dest }]
       : [
-          {
-            label: 'Rate',
-            amount: rateText({
-              base: sourceReq.ccy ?? '?',
-              quote: destReq.ccy ?? '?',
-              value: rate,
-            }),
-          },
+          { label: 'Source', amount: source },
+          { label: 'Destination', amount: dest },
         ]),
-    ...feeLine('Service fee', fee(sourceReq.servicepayFees)),
-    ...feeLine('Network fee', fee(sourceReq.networkFees)),
-    ...(sourceReq.method !== 'servicepay' || total === undefined || !isPaying(transaction)
-      ? []
-      : [{ label: 'Total', amount: total, total: true }]),
+    {
+      label: 'Rate',
+      amount: value && rateText({ base: sourceReq.ccy ?? '?', quote: destReq.ccy ?? '?', value }),
+    },
+    { label: 'Service fee', amount: fee(sourceReq.servicepayFees) },
+    { label: 'Network fee', amount: fee(sourceReq.networkFees) },
+    {
+      label: 'Total',
+      amount: sourceReq.method === 'servicepay' && isPaying(transaction) ? total : undefined,
+      total: true,
+    },
   ];
 }
 
@@ -282,52 +269,38 @@ const detailLabels: Readonly<Record<string, string>> = {
   institutionCode: 'Code',
 };
 
-/** Whether the receipt shows the content of the field in words elsewhere. */
-const isShownElsewhere = (key: string): boolean =>
-  /confirmation/i.test(key) || key === 'amount' || key === 'expiredAt';
+/** Matches a field that the receipt shows in words elsewhere. */
+const shownElsewhere = /confirmation|^amount$|^expiredAt$/i;
 
-/** The fields with texts that only programs read. */
-const codes: ReadonlySet<string> = new Set([
-  'paymentRequest',
-  'invoice',
-  'invoicePageUrl',
-  'lnurlAddress',
-]);
+/** Matches a field with a text that only programs read. */
+const code = /^(?:paymentRequest|invoice|invoicePageUrl|lnurlAddress)$/;
 
 function sides(
   { sourceReq, destReq }: Transaction,
   { shownBelow = [], isVerbose = false }: ReceiptOptions,
 ): CardDetail[] {
-  const requestDetails = ({ reqDetails }: Transaction['sourceReq']): CardDetail[] =>
-    Object.entries(reqDetails ?? {})
-      .filter(([key]) => !isShownElsewhere(key) && (isVerbose || !codes.has(key)))
-      .flatMap(([key, value]) => detail(key, value))
-      .filter(({ value }) => !shownBelow.includes(value));
-  const side = (label: string, { method, ...rest }: Transaction['sourceReq']): CardDetail[] => [
+  const side = (label: string, { method, ccy, reqDetails }: Transaction['sourceReq']) => [
     {
       label,
-      value: `${rest.ccy ?? '?'} ${methodProperties(method)?.route ?? `payout · ${method ?? '?'}`}`,
+      value: `${ccy ?? '?'} ${methodProperties(method)?.route ?? `payout · ${method ?? '?'}`}`,
     },
-    ...requestDetails(rest),
+    ...Object.entries(reqDetails ?? {})
+      .filter(([key]) => !shownElsewhere.test(key) && (isVerbose || !code.test(key)))
+      .flatMap(([key, given]): CardDetail[] => {
+        const value = typeof given === 'number' ? fixed(fromWire(given)) : given;
+        if (typeof value !== 'string' || shownBelow.includes(value)) return [];
+        const label = entryOf(detailLabels, key) ?? oneLine(key, 20);
+        return [{ label, value, whole: !value.includes(' ') }];
+      }),
   ];
   return [...side('From', sourceReq), ...side('To', destReq)];
 }
 
 /** Removes details with a repeated value, because a service may report a value under two names. */
 const once = (details: readonly CardDetail[]): CardDetail[] =>
-  details.filter(({ value }, i) => details.findIndex((each) => each.value === value) === i);
-
-function detail(key: string, value: unknown): CardDetail[] {
-  if ((typeof value !== 'string' && typeof value !== 'number') || value === '') return [];
-  const text = typeof value === 'number' ? fixed(fromWire(value)) : value;
-  return [
-    {
-      label: entryOf(detailLabels, key) ?? oneLine(key, 20),
-      value: text,
-      whole: !text.includes(' '),
-    },
-  ];
-}
+  details.filter(
+    ({ value }, i) => value && details.findIndex((each) => each.value === value) === i,
+  );
 
 /** Whether a transaction can expire, as quotes and unpaid requests can. */
 const canExpire = ({ txnState, sourceReq }: Transaction): boolean =>
@@ -338,26 +311,20 @@ function about(
   transaction: Transaction,
   { now, invoice, party, isVerbose = false }: ReceiptOptions,
 ): CardDetail[] {
-  const isSent = isVerbose && transaction.destReq.method === 'lightning';
+  const { txnId, note, extRefId, sourceReq, destReq } = transaction;
+  const isSent = isVerbose && destReq.method === 'lightning';
   const confirmed = confirmationsText(transaction);
-  const expires = canExpire(transaction) ? transaction.sourceReq.expiresAt : undefined;
+  const expires = canExpire(transaction) && sourceReq.expiresAt;
   return [
-    ...optionalDetail('With', party),
-    ...optionalDetail('For', invoice?.description),
-    ...optionalDetail('Payee', isSent ? invoice?.payee : undefined, true),
-    ...optionalDetail('Hash', isVerbose ? invoice?.paymentHash : undefined, true),
-    ...optionalDetail(
-      'Confirmed',
-      confirmed === undefined ? undefined : `${confirmed} confirmations`,
-    ),
-    ...optionalDetail('Expires', expires ? relativeTime(expires, now) : undefined),
-    ...optionalDetail(
-      'Reference',
-      isVerbose ? transaction.extRefId : ownReference(transaction.extRefId) || undefined,
-      true,
-    ),
-    ...optionalDetail('Note', transaction.note),
-    ...optionalDetail('Transaction', transaction.txnId, true),
+    { label: 'With', value: party },
+    { label: 'For', value: invoice?.description },
+    { label: 'Payee', value: isSent ? invoice?.payee : '', whole: true },
+    { label: 'Hash', value: isVerbose ? invoice?.paymentHash : '', whole: true },
+    { label: 'Confirmed', value: confirmed && `${confirmed} confirmations` },
+    { label: 'Expires', value: expires ? relativeTime(expires, now) : '' },
+    { label: 'Reference', value: isVerbose ? extRefId : ownReference(extRefId), whole: true },
+    { label: 'Note', value: note },
+    { label: 'Transaction', value: txnId, whole: true },
   ];
 }
 
@@ -455,7 +422,12 @@ function sectionOf({ transaction, options }: ReceiptOf) {
   return {
     heading: `${title}: ${state}`,
     parts: [
-      table([...amounts.map(moneyRow), ...agreedRows(options), ...worthRows(options, zone)]),
+      table([
+        ...amounts.map(moneyRow),
+        ['Approved', options.agreed?.map(formatAmount).join(' for ')],
+        ['Arrived', options.arrived && formatAmount(options.arrived)],
+        ['Worth', worthOf(options, zone)],
+      ]),
       table([...partyRows(transaction), ...details.map(detailRow)]),
       table(states),
     ],
@@ -480,25 +452,16 @@ const footer = ({ now }: ReceiptPageOptions, place: string | undefined): string 
  */
 const detailRow = ({ label, value }: CardDetail): Row => [
   label === 'Recipient' ? 'Account name' : label,
-  value,
+  value ?? '',
 ];
 
-function agreedRows({ agreed = [], arrived }: ReceiptPageOptions): Row[] {
-  return [
-    ...(agreed.length === 0
-      ? []
-      : [['Approved', agreed.map(formatAmount).join(' for ')] satisfies Row]),
-    ...(arrived === undefined ? [] : [['Arrived', formatAmount(arrived)] satisfies Row]),
-  ];
-}
-
-function worthRows({ worth }: ReceiptPageOptions, zone: string): Row[] {
-  if (worth === undefined) return [];
+function worthOf({ worth }: ReceiptPageOptions, zone: string): string | undefined {
+  if (worth === undefined) return undefined;
   const { amount, fiat, rate, keptAt } = worth;
   const value = formatAmount(money(fiat, amount.value.times(rate).round(decimalsOf(fiat))));
-  const at = `on ${dateTime(keptAt)} ${zone}`;
-  const by = amount.ccy === fiat ? '' : `, 1 ${amount.ccy} = ${rate} ${fiat} ${at}`;
-  return [['Worth', `${value}${by}`]];
+  return amount.ccy === fiat
+    ? value
+    : `${value}, 1 ${amount.ccy} = ${rate} ${fiat} on ${dateTime(keptAt)} ${zone}`;
 }
 
 /**
@@ -506,16 +469,15 @@ function worthRows({ worth }: ReceiptPageOptions, zone: string): Row[] {
  * account's owner is unknown, the receipt shows the display name of the account instead.
  */
 function partyRows({ sourceReq, destReq, accountDisplayName }: Transaction): Row[] {
-  const party = (label: string, { kyc, method, reqDetails }: Transaction['sourceReq']): Row[] => {
+  const party = ({ kyc, method, reqDetails }: Transaction['sourceReq']): unknown => {
     const { legalFullName, countryCode } = kyc?.details ?? {};
-    if (legalFullName) {
-      const country = countryCode ? `, ${countryName(countryCode)}` : '';
-      return [[label, `${legalFullName}${country}`]];
-    }
-    const own = method === 'servicepay' ? accountDisplayName : reqDetails?.acctName;
-    return typeof own === 'string' && own !== '' ? [[label, own]] : [];
+    if (!legalFullName) return method === 'servicepay' ? accountDisplayName : reqDetails?.acctName;
+    return legalFullName + (countryCode ? `, ${countryName(countryCode)}` : '');
   };
-  return [...party('Payer', sourceReq), ...party('Recipient', destReq)];
+  return [
+    ['Payer', party(sourceReq)],
+    ['Recipient', party(destReq)],
+  ];
 }
 
 const page = (title: string, body: readonly string[]): string =>
@@ -528,20 +490,22 @@ const page = (title: string, body: readonly string[]): string =>
     '</body></html>',
   ].join('\n');
 
-type Row = readonly [label: string, value: string, className?: string];
+/** A row of a table, which the table omits if its value is not a text. */
+type Row = readonly [label: string, value: unknown, className?: string];
 
-const moneyRow = ({ label, amount, note, total }: MoneyLine): Row => [
+const moneyRow = ({ label, amount = '', note = '', total }: MoneyLine): Row => [
   label,
-  [typeof amount === 'string' ? amount : formatAmount(amount), note ?? ''].join(' ').trim(),
+  [typeof amount === 'string' ? amount : formatAmount(amount), note].join(' ').trim(),
   total === true ? 'total' : '',
 ];
 
-const table = (rows: readonly Row[]): string =>
-  rows.length === 0 ? '' : `<table>${rows.map(tableRow).join('\n')}</table>`;
-
-function tableRow([label, value, className = '']: Row): string {
-  const tr = className === '' ? '<tr>' : `<tr class="${className}">`;
-  return `${tr}<th>${escaped(label)}</th><td>${escaped(value)}</td></tr>`;
+function table(rows: readonly Row[]): string {
+  const lines = rows.flatMap(([label, value, className = '']) => {
+    if (typeof value !== 'string' || value === '') return [];
+    const tr = className === '' ? '<tr>' : `<tr class="${className}">`;
+    return [`${tr}<th>${escaped(label)}</th><td>${escaped(value)}</td></tr>`];
+  });
+  return lines.length === 0 ? '' : `<table>${lines.join('\n')}</table>`;
 }
 
 const escaped = (text: string): string => escapeHtml(sanitize(text));

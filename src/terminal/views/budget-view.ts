@@ -1,6 +1,6 @@
 // Shows budgets: a list with what is used today, and the card of one budget with its changes.
 import { amountWithSats, formatAmount, money, type Money } from '../../formats/amount.js';
-import { detailLines, optionalDetail, type CardDetail } from '../cards/card.js';
+import { detailLines, type CardDetail } from '../cards/card.js';
 import { columnsApart, type ListView, type RecordView } from '../rows/view.js';
 import { dateTime, relativeTime } from '../time.js';
 
@@ -92,9 +92,9 @@ export const budgetCard = (now: number): RecordView<BudgetView> => ({
         ...limits('Total', view.total, view.spentTotal),
         ...limits('Ask above', view.askAbove),
         ...to.map((value) => ({ label: 'To', value, whole: true })),
-        ...optionalDetail('Only', kinds.join(', ')),
-        ...optionalDetail('Expires', expiresAt === null ? '' : dateTime(expiresAt)),
-        ...optionalDetail('Outbox', outbox),
+        { label: 'Only', value: kinds.join(', ') },
+        { label: 'Expires', value: expiresAt === null ? '' : dateTime(expiresAt) },
+        { label: 'Outbox', value: outbox },
         ...changes.map(({ at, by, change }) => ({
           label: 'Changed',
           value: `${change} by ${by}`,

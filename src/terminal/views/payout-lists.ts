@@ -1,15 +1,7 @@
 // Shows payout destinations as tables: methods, institutions and the address book, and the
 // remittance advices of a batch.
-import {
-  type FieldsOf,
-  namesWithin,
-  object,
-  text,
-  codeFields,
-  personFields,
-} from '../../api/reading.js';
 import type { Institution } from '../../api/types.js';
-import type { Party, Recipient } from '../../store/profile/profiles.js';
+import type { Recipient } from '../../store/profile/profiles.js';
 import { countryName } from '../../formats/country.js';
 import { shortened } from '../../formats/text.js';
 import { detailLines } from '../cards/card.js';
@@ -76,18 +68,10 @@ export interface ListedContact extends Partial<Recipient> {
   readonly destination?: string;
 }
 
-const listedFields = {
-  name: text,
-  destination: text,
-  method: text,
-  country: text,
-  institutionCode: text,
-  institutionName: text,
-  acctNum: text,
-  acctName: text,
-  party: object({ type: text, ...personFields } satisfies FieldsOf<Party>),
-  codes: object(codeFields),
-} satisfies FieldsOf<ListedContact>;
+const names =
+  'name destination method country institutionCode institutionName acctNum acctName party ' +
+  'party.type party.legalFullName party.countryCode party.contactNumber party.address1 ' +
+  'codes codes.purpose codes.source codes.relationship';
 
 /** The view of the contacts. */
 export const contactList: ListView<ListedContact> = {
@@ -108,7 +92,7 @@ export const contactList: ListView<ListedContact> = {
     },
     { name: 'method', title: 'Method', priority: 3 },
   ],
-  fields: namesWithin(listedFields),
+  fields: names.split(' '),
   quiet: ({ name }) => name,
   empty: 'You have no contacts. Add a contact',
   next: { command: 'contacts add ada ada@example.com' },
@@ -120,30 +104,29 @@ export const contactRecord: RecordView<ListedContact> = {
   screen: (canvas, { name, destination, institutionName, institutionCode, codes, ...contact }) => {
     const { acctNum, acctName, method, country, party } = contact;
     const listed = (...parts: readonly (string | undefined)[]): string =>
-      parts.filter((part) => part !== undefined).join(' · ');
-    const details = [
-      { label: 'Contact', value: name },
-      { label: 'To', value: destination ?? acctNum ?? '', whole: true },
-      { label: 'On account', value: acctName ?? '' },
-      { label: 'At', value: listed(institutionName, institutionCode) },
-      { label: 'Method', value: listed(method, country && countryName(country)) },
-      {
-        label: 'Identity',
-        value: listed(
-          party?.type,
-          party?.legalFullName,
-          party && countryName(party.countryCode),
-          party?.contactNumber,
-          party?.address1,
-        ),
-      },
-      {
-        label: 'Codes',
-        value: listed(...Object.entries(codes ?? {}).map(([what, code]) => `${what} ${code}`)),
-      },
-    ];
+      parts.filter(Boolean).join(' · ');
     return detailLines(
-      details.filter(({ value }) => value !== ''),
+      [
+        { label: 'Contact', value: name },
+        { label: 'To', value: destination ?? acctNum, whole: true },
+        { label: 'On account', value: acctName },
+        { label: 'At', value: listed(institutionName, institutionCode) },
+        { label: 'Method', value: listed(method, country && countryName(country)) },
+        {
+          label: 'Identity',
+          value: listed(
+            party?.type,
+            party?.legalFullName,
+            party && countryName(party.countryCode),
+            party?.contactNumber,
+            party?.address1,
+          ),
+        },
+        {
+          label: 'Codes',
+          value: listed(...Object.entries(codes ?? {}).map(([what, code]) => `${what} ${code}`)),
+        },
+      ],
       canvas,
     );
   },

@@ -2,7 +2,7 @@
 // quoted, and never more than data.
 import { formatAmounts, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/calendar.js';
-import { detailLines, optionalDetail } from '../cards/card.js';
+import { detailLines } from '../cards/card.js';
 import { columnsApart, type ListView, type RecordView } from '../rows/view.js';
 import { sanitize } from '../sanitize.js';
 import { relativeTime, shortTime } from '../time.js';
@@ -85,10 +85,10 @@ export const proposalCard = (now: number): RecordView<ProposalView> => ({
         { label: 'Proposal', value: id, whole: true },
         { label: 'Written', value: `by ${who}, ${relativeTime(writtenAt, now)}`, note: until },
         ...what.map((each) => ({ label: 'Pay', value: each })),
-        ...optionalDetail('At most', why === null ? `${formatAmounts(maxTotal)} in total` : null),
-        ...optionalDetail('Reason', reason && `“${reason}”`),
+        { label: 'At most', value: why === null ? `${formatAmounts(maxTotal)} in total` : null },
+        { label: 'Reason', value: reason && `“${reason}”` },
         ...remarks.map((each) => ({ label: 'Check', value: each })),
-        ...optionalDetail('Void', why),
+        { label: 'Void', value: why },
       ],
       canvas,
     );

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { fromWireNames } from '../../api/wire.js';
 import { fixed, fromWire, parseAmount, parseCurrency } from '../../formats/amount.js';
 import { parseCountryCode, parsePhone } from '../../formats/country.js';
-import { Failure, type FailureDetails } from '../../formats/failure.js';
+import { Failure, orFailure, type FailureDetails } from '../../formats/failure.js';
 import { jsonIn, clip } from '../../formats/text.js';
 import type { Instruction } from '../instruction/instruction.js';
 import { type PayoutMethod, methodOf, payeeOf } from './methods.js';
@@ -18,21 +18,10 @@ const readableBy = (parse: (text: string) => unknown) =>
   v.pipe(
     v.string(),
     v.rawCheck(({ dataset, addIssue }) => {
-      if (!dataset.typed) return;
-      const complaint = complaintOf(parse, dataset.value);
-      if (complaint !== undefined) addIssue({ message: complaint });
+      const read = dataset.typed && orFailure(() => parse(dataset.value));
+      if (read instanceof Failure) addIssue({ message: read.message });
     }),
   );
-
-function complaintOf(parse: (text: string) => unknown, text: string): string | undefined {
-  try {
-    parse(text);
-    return undefined;
-  } catch (error) {
-    if (error instanceof Failure) return error.message;
-    throw error;
-  }
-}
 
 const code = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(highestCode));
 const word = v.pipe(

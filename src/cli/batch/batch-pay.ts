@@ -29,7 +29,7 @@ import { sharedService } from '../../wallet/batch/shared-service.js';
 import type { PaymentDeps } from '../../wallet/payment/model.js';
 import { methodOf } from '../../wallet/instruction/instruction.js';
 import { quote } from '../../wallet/payment/pay.js';
-import { type Context, nestedContext } from '../context.js';
+import { type Context, keepMemorySmall, nestedContext } from '../context.js';
 import { paymentDeps } from '../payment/payment-flow.js';
 import { termsOf } from '../payment/payment-options.js';
 import { type BatchSource, type BatchFlags, resultColumns } from './batch-check.js';
@@ -269,6 +269,7 @@ export async function draining<T>(
   context: Context,
   work: (drain: Drain, context: Context) => Promise<T>,
 ): Promise<T> {
+  await keepMemorySmall(context);
   const { signal: stop, sleep } = context;
   const cut = new AbortController();
   const ended = new AbortController();

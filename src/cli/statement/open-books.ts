@@ -3,7 +3,6 @@
 import Big from 'big.js';
 import { parse } from 'csv-parse/sync';
 import { detailsOf } from '../../api/reading.js';
-import { setFlagsFromString } from 'node:v8';
 import type { ListedTransaction } from '../../api/types.js';
 import { decimalsOf, fixed } from '../../formats/amount.js';
 import {
@@ -52,7 +51,7 @@ import {
   type StatementScope,
 } from '../../wallet/books/statement.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
-import type { Context } from '../context.js';
+import { keepMemorySmall, type Context } from '../context.js';
 import { eventsOf, hasInbox, localFacts, partiesOf } from '../tx/local-facts.js';
 import { word } from '../values.js';
 
@@ -100,7 +99,7 @@ export async function openBooks(
   context: Context,
 ): Promise<Books> {
   const { live, now, out, signal, sleep } = context;
-  keepMemorySmall(context);
+  await keepMemorySmall(context);
   const { client: service, scope } = await context.account();
   const records = await context.books();
   const rows = openBookRows();
@@ -146,16 +145,6 @@ export async function openBooks(
   }));
   await records.keepTies(scope, ties).catch(unstored('the successful check of the wallets'));
   return books;
-}
-
-/**
- * Makes V8 free unused memory early until the command ends, because otherwise V8 keeps the garbage
- * of some thirty pages of a long history. Sets the flag back at the end, because V8 rejects a
- * compile cache that was written under different flags.
- */
-function keepMemorySmall({ onClose }: Pick<Context, 'onClose'>): void {
-  setFlagsFromString('--optimize-for-size');
-  onClose(() => setFlagsFromString('--no-optimize-for-size'));
 }
 
 const oldestEdgeYears = 10;

@@ -67,8 +67,6 @@ const sections: Readonly<Record<string, readonly (readonly Row[])[]>> = {
     asks(() => import('./receive/receive.js'), {
       'receive lightning': 'create a Lightning invoice and wait until it is paid',
       'receive onchain': 'create a Bitcoin address and wait until it is paid',
-    }),
-    asks(() => import('./receive/address.js'), {
       'receive address': 'show a permanent deposit address',
     }),
   ],
@@ -83,10 +81,8 @@ const sections: Readonly<Record<string, readonly (readonly Row[])[]>> = {
     pays(() => import('./payout/payout.js'), {
       payout: 'pay out to a bank account or a mobile wallet',
     }),
-    commands(() => import('./payout/methods.js'), {
+    commands(() => import('./payout/payout.js'), {
       'payout methods': 'list payout countries and methods',
-    }),
-    commands(() => import('./payout/institutions.js'), {
       'payout institutions': 'list the banks and mobile wallets of a country',
     }),
     pays(() => import('./again/again.js'), {

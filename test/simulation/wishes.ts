@@ -16,7 +16,7 @@ import {
 import { wireJson } from '../../src/api/wire.js';
 import { instructionOfOrder, orderOf } from '../../src/wallet/instruction/order.js';
 import type { Instruction } from '../../src/wallet/instruction/instruction.js';
-import { instructionOf as payoutOf } from '../../src/wallet/payout/order.js';
+import { instructionOf as payoutOf } from '../../src/wallet/payout/methods.js';
 import { bitcoinAddress, tronAddress } from '../support/destinations.js';
 import type { Chance } from './world.js';
 

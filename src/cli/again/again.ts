@@ -5,7 +5,7 @@ import { Failure } from '../../formats/failure.js';
 import { didYouMean, plainLetters } from '../../formats/text.js';
 import { back } from '../../terminal/ask/questions.js';
 import { repeatable, written, type Instruction } from '../../wallet/instruction/instruction.js';
-import { instructionOf } from '../../wallet/payout/order.js';
+import { instructionOf } from '../../wallet/payout/methods.js';
 import { payeeChoices, readPayees, type KnownPayee } from '../contacts/payees.js';
 import type { Context } from '../context.js';
 import { defineCommand, record } from '../define.js';

@@ -9,8 +9,10 @@ import {
   type Profile,
   type Recipient,
 } from '../../store/profile/profiles.js';
-import { parseAccountNumber, highestCode, parseLine } from '../../wallet/payout/order.js';
 import {
+  parseAccountNumber,
+  highestCode,
+  parseLine,
   findCountry,
   findMethod,
   methodsIn,

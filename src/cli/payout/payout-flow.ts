@@ -19,9 +19,9 @@ import {
   methodOf,
   payeeOf,
   type PayoutMethod,
+  instructionOf,
 } from '../../wallet/payout/methods.js';
 import type { Instruction, PayoutDetails } from '../../wallet/instruction/instruction.js';
-import { instructionOf } from '../../wallet/payout/order.js';
 import type { Context } from '../context.js';
 import { runPayment } from '../payment/payment-flow.js';
 import type { PaymentFlags } from '../payment/payment-options.js';

@@ -24,8 +24,10 @@ import {
   methodsIn,
   payoutCountries,
   type PayoutMethod,
+  highestCode,
+  parseAccountNumber,
+  parseLine,
 } from '../../wallet/payout/methods.js';
-import { highestCode, parseAccountNumber, parseLine } from '../../wallet/payout/order.js';
 import type { WorthOf } from '../payment/payment-screen.js';
 import { whole } from '../values.js';
 import {

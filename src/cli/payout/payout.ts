@@ -1,4 +1,5 @@
 // Pays out fiat to a bank account or mobile wallet, from flags, from a file, or with questions.
+// Lists the payout methods and the institutions of a country.
 import type { Transaction } from '../../api/types.js';
 import { demandAnswers, paidView } from '../payment/payment-flow.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
@@ -6,7 +7,7 @@ import type { Instruction } from '../../wallet/instruction/instruction.js';
 import { journalFirst, named } from '../../wallet/payment/pay.js';
 import { readPayoutFile } from '../../wallet/payout/from-file.js';
 import type { Context } from '../context.js';
-import { defineCommand, record } from '../define.js';
+import { defineCommand, record, list } from '../define.js';
 import { payeeChoices, readPayees } from '../contacts/payees.js';
 import { reference, type PaymentFlags } from '../payment/payment-options.js';
 import { runGuided, walletChoices, type WalletChoice } from '../payment/guided.js';
@@ -29,9 +30,10 @@ import {
   trySaving,
   openLookUp,
   type LookUp,
+  institutionsOf,
 } from './payout-flow.js';
 import { askPayout } from './payout-wizard.js';
-import { phrase, readAll } from '../values.js';
+import { phrase, readAll, word } from '../values.js';
 import { readGivenText, leftAtOnce } from '../process.js';
 import { readWorth } from '../payment/payment-screen.js';
 import { formatAmount } from '../../formats/amount.js';
@@ -43,6 +45,13 @@ import {
 } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/questions.js';
 import { commandLine } from '../../terminal/next-step.js';
+import { countryName, parseCountryCode } from '../../formats/country.js';
+import {
+  institutionList,
+  noInstitutionsText,
+  methodList,
+} from '../../terminal/views/payout-lists.js';
+import { payoutCountries, findCountry, methodsIn } from '../../wallet/payout/methods.js';
 
 const { recipient, ...options } = payoutOptions;
 
@@ -234,3 +243,52 @@ function keepIn(context: Context, lookUp: LookUp) {
     },
   };
 }
+
+const countries = payoutCountries.map(({ code }) => code);
+
+export const payoutInstitutions = defineCommand({
+  arguments: {
+    country: word('COUNTRY', parseCountryCode, countries).describe('two-letter code, e.g. VN'),
+  },
+  examples: [
+    ['svcpay payout institutions VN', 'lists banks and mobile wallets'],
+    [
+      'svcpay payout institutions VN --json --fields institutionCode',
+      'prints the codes, for a script',
+    ],
+  ],
+  run: ({ country }, context) => institutionsOf(country, context),
+  view: list(institutionList),
+  adapt: (_institutions, { country }) => ({
+    empty: noInstitutionsText(countryName(country), countries.includes(country)),
+  }),
+});
+
+export const payoutMethods = defineCommand({
+  arguments: {
+    country: word(
+      'COUNTRY',
+      findCountry,
+      payoutCountries.map(({ code }) => code),
+    )
+      .optional()
+      .describe('only this country, e.g. VN'),
+  },
+  examples: [
+    ['svcpay payout methods', 'lists all countries'],
+    ['svcpay payout methods NG -q', 'prints the codes of one country, for a script'],
+  ],
+  async run({ country }) {
+    return methodsIn(country).map(
+      ({ code, country: { code: cc, name, ccy }, institutionType, arrives }) => ({
+        country: cc,
+        countryName: name,
+        ccy,
+        method: code,
+        institutionType,
+        arrives: arrives ?? null,
+      }),
+    );
+  },
+  view: list(methodList),
+});

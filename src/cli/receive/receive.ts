@@ -2,14 +2,25 @@
 // code, and waits for the money. Asks for what the command line does not name.
 import { transactionNames } from '../../api/names.js';
 import type { Context } from '../context.js';
-import { defineCommand, type View } from '../define.js';
+import { defineCommand, type View, record } from '../define.js';
 import { leftAtOnce, within } from '../process.js';
-import { back, type Back } from '../../terminal/ask/questions.js';
-import { depositView, invoiceCard, qrPage } from '../../terminal/cards/invoice-card.js';
+import {
+  back,
+  type Back,
+  type ChoiceQuestion,
+  stepFor,
+  walk,
+} from '../../terminal/ask/questions.js';
+import {
+  depositView,
+  invoiceCard,
+  qrPage,
+  type Deposit,
+  depositFields,
+} from '../../terminal/cards/invoice-card.js';
 import { paymentFields, transactionList } from '../../terminal/views/transaction-view.js';
-import { readAddress, type CheckedDeposit, type PermanentAddress } from './address.js';
 import { qrFile, writeQr } from './qr-file.js';
-import { phrase, duration, onOff, text, type ValuesOf } from '../values.js';
+import { phrase, duration, onOff, text, type ValuesOf, choice } from '../values.js';
 import type { Transaction } from '../../api/types.js';
 import {
   amountWithSats,
@@ -22,7 +33,7 @@ import {
 import { describeDuration, formatDuration } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
-import { worthText, type CardDetail } from '../../terminal/cards/card.js';
+import { worthText, type CardDetail, objectView } from '../../terminal/cards/card.js';
 import { rateText } from '../../terminal/cards/quote-card.js';
 import {
   besideSteps,
@@ -38,6 +49,9 @@ import {
   notReceived,
   requestMoney,
   type Payable,
+  checkedBitcoinDeposit,
+  checkedUsdtDeposit,
+  lightningAddressOf,
 } from '../../wallet/receive/request.js';
 import { readAsked, type RequestedAmount } from '../../wallet/quote/quote.js';
 import { rememberIds } from '../tx/resolve-id.js';
@@ -46,6 +60,7 @@ import { guide } from '../payment/guided.js';
 import { reference } from '../payment/payment-options.js';
 import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
 import type { Key } from 'node:readline';
+import { formatBip21, encodeLnurl, payUrl } from '../../formats/destination.js';
 
 const receiveOptions = {
   note: text().optional().describe('a note for yourself; the payer does not see it'),
@@ -449,5 +464,131 @@ function takeWaitKeys({ method, code, text }: Requested, context: Context) {
       close?.();
       releaseKeys();
     },
+  };
+}
+
+const chains = { tron: 'TRON', eth: 'ETH' } as const;
+type Chain = keyof typeof chains;
+
+const kinds = ['btc', 'usdt', 'lightning'] as const;
+
+interface PermanentAddress {
+  readonly ccy: (typeof kinds)[number] | undefined;
+  readonly chain?: Chain | undefined;
+}
+
+export const receiveAddress = defineCommand({
+  arguments: {
+    ccy: choice(kinds)
+      .optional()
+      .describe('btc, usdt or lightning (your Lightning Address, if the account has one)'),
+  },
+  options: {
+    chain: choice(['tron', 'eth'], 'CHAIN', { ethereum: 'eth' })
+      .optional()
+      .describe('for usdt: tron or eth'),
+    qrFile: qrFile(),
+  },
+  examples: [
+    ['svcpay receive address btc', 'shows the permanent Bitcoin address with a QR code'],
+    ['svcpay receive address usdt --chain tron -q', 'prints only the address, for a script'],
+    ['svcpay receive address lightning', 'shows your Lightning Address'],
+  ],
+  changes: true,
+  async run({ ccy, chain, qrFile }, context) {
+    if (ccy !== undefined && ccy !== 'usdt' && chain !== undefined)
+      throw new Failure('usage', '--chain works only with usdt. Remove --chain.');
+    const asked = await walk<PermanentAddress>(context.ask.pose, { ccy, chain }, [
+      step('ccy', () => currencyQuestion),
+      // The question has no default, because money sent over the wrong blockchain is lost.
+      step(
+        'chain',
+        () => chainQuestion,
+        (soFar) => soFar.ccy === 'usdt',
+      ),
+    ]);
+    if (asked === back) throw leftAtOnce(context, 'Nothing was requested');
+    return readAddress(asked, qrFile, context);
+  },
+  view: record(objectView(depositFields), ({ answer }: CheckedDeposit) => answer),
+  adapt: ({ deposit }) => depositView(deposit),
+});
+
+interface CheckedDeposit {
+  /** The response of the service, which `--json` prints. */
+  readonly answer: object;
+  readonly deposit: Deposit;
+}
+
+/** Reads the address, and writes its QR code to the file `qrFile`. */
+async function readAddress(
+  { ccy, chain }: PermanentAddress,
+  qrFile: string | undefined,
+  context: Context,
+): Promise<CheckedDeposit> {
+  if (ccy === undefined) throw new Error('The currency of the deposit address was not chosen.');
+  const { answer, deposit } = await deposits[ccy](context, chain);
+  if (qrFile !== undefined) await writeQr(qrFile, deposit.code);
+  return { answer, deposit: { ...deposit, qrFile } };
+}
+
+const deposits = { btc: bitcoinDeposit, usdt: usdtDeposit, lightning: lightningDeposit };
+
+const step = stepFor<PermanentAddress>();
+
+const currencyQuestion: ChoiceQuestion<PermanentAddress['ccy']> = {
+  message: 'Which address?',
+  flag: 'btc, usdt or lightning',
+  choices: [
+    { value: 'btc', name: 'Bitcoin' },
+    { value: 'usdt', name: 'USDT' },
+    {
+      value: 'lightning',
+      name: 'Lightning Address',
+      description: 'only for accounts with a Lightning Address',
+    },
+  ],
+};
+
+const chainQuestion: ChoiceQuestion<Chain | undefined> = {
+  message: 'Receive USDT on which chain?',
+  flag: '--chain tron|eth',
+  choices: [
+    { value: 'tron', name: 'TRON (TRC-20)', description: 'arrives in seconds' },
+    { value: 'eth', name: 'Ethereum (ERC-20)', description: 'arrives in about 15 minutes' },
+  ],
+};
+
+async function bitcoinDeposit({ account, settings }: Context): Promise<CheckedDeposit> {
+  const answer = await (await account()).client.bitcoinAddress();
+  const address = checkedBitcoinDeposit(answer, settings.network);
+  return { answer, deposit: { ccy: 'BTC', chain: 'Bitcoin', address, code: formatBip21(address) } };
+}
+
+async function usdtDeposit(
+  { account }: Context,
+  named: Chain | undefined,
+): Promise<CheckedDeposit> {
+  if (named === undefined) throw new Error('The chain of the USDT address was not chosen.');
+  const chain = chains[named];
+  const { client } = await account();
+  const answer = await client.usdtAddress(chain);
+  const own = await client.accountId().catch(() => undefined);
+  const address = checkedUsdtDeposit(answer, chain, own);
+  const name = chain === 'TRON' ? 'TRON' : 'Ethereum';
+  return { answer, deposit: { ccy: 'USDT', chain: name, address, code: address } };
+}
+
+/**
+ * Returns the deposit address for a Lightning Address. The QR code contains the LNURL of the
+ * Lightning Address (LUD-16), because more wallets can read an LNURL from a QR code.
+ */
+async function lightningDeposit({ client }: Context): Promise<CheckedDeposit> {
+  const lightningAddress = lightningAddressOf(await (await client()).account());
+  const { address } = lightningAddress;
+  const code = `lightning:${encodeLnurl(payUrl(lightningAddress))}`;
+  return {
+    answer: { lightningAddress: address },
+    deposit: { ccy: 'BTC', chain: 'Lightning', address, code },
   };
 }

@@ -37,7 +37,7 @@ export interface Choice<T> {
 }
 
 /** A choice that is not in the list, and that a key chooses. */
-export interface Shortcut<T> extends Choice<T> {
+interface Shortcut<T> extends Choice<T> {
   readonly key: string;
 }
 
@@ -76,7 +76,7 @@ export interface ChoiceQuestion<T> extends Asked {
   readonly above?: LinesAbove | undefined;
 }
 
-export type Question<T> = TextQuestion<T> | ChoiceQuestion<T>;
+type Question<T> = TextQuestion<T> | ChoiceQuestion<T>;
 
 /**
  * Asks a question. The answer is `back` if the person presses Esc, types `<`, or chooses the last
@@ -106,7 +106,7 @@ export const inputEnded = (): Failure =>
 export type Validation = true | string;
 
 /** A question that a person answers with a text, and the function that validates the answer. */
-export interface JudgedText extends Omit<TextQuestion<unknown>, 'parse'> {
+interface JudgedText extends Omit<TextQuestion<unknown>, 'parse'> {
   readonly validate: (answer: string) => Validation;
 }
 

@@ -371,7 +371,7 @@ export function statusHeading(file: string, lines: readonly BatchLine[], canvas:
   return heading(parts.join(' · '), canvas);
 }
 
-export interface BatchProgress {
+interface BatchProgress {
   readonly done: number;
   readonly rows: number;
   readonly failed: number;

@@ -16,7 +16,7 @@ import {
   type Worth,
   notObeyed,
 } from '../order/orders.js';
-import { payoutOrder, payoutDestination } from '../payout/order.js';
+import { payoutOrder, payoutDestination, bankKey, payeeOf } from '../payout/methods.js';
 import { inBtc } from '../quote/quote.js';
 import {
   type Instruction,
@@ -29,7 +29,6 @@ import {
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
 import { Failure, ifAvailable, notSent, orFailure } from '../../formats/failure.js';
 import { entryOf } from '../../formats/text.js';
-import { bankKey, payeeOf } from '../payout/methods.js';
 import { isOnNetwork, type Network } from '../../formats/rails.js';
 import Big from 'big.js';
 import { ServiceError } from '../../api/errors.js';

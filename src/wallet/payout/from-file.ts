@@ -7,8 +7,15 @@ import { parseCountryCode, parsePhone } from '../../formats/country.js';
 import { Failure, orFailure, type FailureDetails } from '../../formats/failure.js';
 import { jsonIn, clip } from '../../formats/text.js';
 import type { Instruction } from '../instruction/instruction.js';
-import { type PayoutMethod, methodOf, payeeOf } from './methods.js';
-import { highestCode, instructionOf, parseAccountNumber, parseLine } from './order.js';
+import {
+  type PayoutMethod,
+  methodOf,
+  payeeOf,
+  highestCode,
+  instructionOf,
+  parseAccountNumber,
+  parseLine,
+} from './methods.js';
 
 /**
  * Returns a schema for a text that `parse` accepts. For a text that `parse` does not accept, the

@@ -6,7 +6,7 @@ import { build, transform } from 'esbuild';
 import { writeNotices } from './notices.mjs';
 
 /** The files that nearly every command loads. */
-const core = ['./src/cli/run.ts', './src/cli/context.ts', './src/cli/show-failure.ts'];
+const core = ['./src/cli/program.ts', './src/cli/context.ts', './src/cli/show-failure.ts'];
 
 /**
  * Bundles the core as one chunk, because every lazily loaded part imports the core. Without the

@@ -10,9 +10,8 @@ import {
   writeSync,
 } from 'node:fs';
 import packageJson from '../package.json' with { type: 'json' };
-import { readCommandLine } from './cli/program.js';
+import { readCommandLine, runCommandLine, showLost, showUnexpected } from './cli/program.js';
 import type { Process } from './cli/process.js';
-import { runCommandLine, showLost, showUnexpected } from './cli/run.js';
 import { timerMs } from './formats/calendar.js';
 import { exitCodes } from './formats/failure.js';
 import type { Input, InputStream, OutputStream } from './terminal/terminal.js';

@@ -1,5 +1,4 @@
-// Tests that folders import only from allowed folders and without cycles, and that no folder is too
-// large.
+// Tests that folders import only from allowed folders and without cycles.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';

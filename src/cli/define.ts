@@ -63,8 +63,6 @@ interface CommandDefinition<
   readonly remarks?: (result: NoInfer<R>, context: Context) => readonly string[];
   /** For a command without a view that changes data: the names that `--fields` accepts. */
   readonly fields?: readonly string[];
-  /** For a command without a view that only reads: the usual names for `--fields`. */
-  readonly prints?: readonly string[];
 }
 
 type Nothing = Readonly<Record<never, never>>;
@@ -113,7 +111,7 @@ export function defineCommand<
 >(
   definition: CommandDefinition<A, O, R, V, K>,
 ): TypedCommand<ValuesOf<A> & ValuesOf<O>, R, Deps<K>> {
-  const { run, view, adapt, remarks, failure, fields, prints, changes, ...rest } = definition;
+  const { run, view, adapt, remarks, failure, fields, changes, ...rest } = definition;
   // The types of the two records are lost when the records become one.
   const inputsOf = (raw: RawValues) =>
     readAll({ ...rest.arguments, ...rest.options }, raw) as ValuesOf<A> & ValuesOf<O>;
@@ -125,7 +123,7 @@ export function defineCommand<
     formats: [],
     ...rest,
     changes: changes ?? fields !== undefined,
-    fields: view?.fields ?? fields ?? prints ?? [],
+    fields: view?.fields ?? fields ?? [],
     rowFields: view?.rowFields,
   };
   return {

@@ -1,11 +1,18 @@
-// Reads a command line: finds the chosen command in the command tree, loads only that command's
-// code, parses the words with commander and runs the command.
+// Runs one command line from its words to its exit code: finds the chosen command in the command
+// tree, loads only that command's code, parses the words with commander, runs the command, and
+// shows an error only once, in the requested format.
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import { Failure } from '../formats/failure.js';
-import type { Context } from './context.js';
-import type { OutputStream } from '../terminal/terminal.js';
+import type { Context, RunLine } from './context.js';
 import type { Command } from './define.js';
-import { demandOwner, type Branch, isNamed, isNearMiss, unknownCommand } from './tree.js';
+import {
+  demandOwner,
+  type Branch,
+  isNamed,
+  isNearMiss,
+  unknownCommand,
+  type CommandLine,
+} from './tree.js';
 import {
   globalOptions,
   type Globals,
@@ -19,22 +26,21 @@ import {
   type Values,
 } from './values.js';
 import { firstExamples, tree as commands } from './table.js';
+import { nextTurn } from '../api/timers.js';
+import type { OpeningTransport } from '../api/network.js';
+import { messageOf } from '../formats/text.js';
+import { type Process, Ended } from './process.js';
 
 interface ProgramOptions {
   readonly line: CommandLine;
-  readonly version: string;
-  /** Gets the help that the person requested. */
-  readonly stdout: OutputStream;
-  readonly stdin: { readonly isTTY: boolean };
-  /** Prints help together with an error. */
-  readonly explain: (text: string) => void;
+  readonly proc: Process;
   /** Opens connections to the service while the command's code loads. */
   readonly connect: (connections: number) => Promise<void>;
   readonly openContext: (globals: Globals, command: Command) => Promise<Context>;
 }
 
 /** Parses and runs one command line. Throws Failure. */
-export async function runProgram(options: ProgramOptions): Promise<void> {
+async function runProgram(options: ProgramOptions): Promise<void> {
   const { line } = options;
   const { path, tree } = line;
   refuseUnknown(line);
@@ -105,7 +111,7 @@ function refuseUnknown({ path, tree, nextWord: word }: CommandLine): void {
  * Whether the command line runs `svcpay` without a command at a terminal, which opens the home
  * screen.
  */
-const opensHome = ({ stdout, stdin, line }: ProgramOptions): boolean =>
+const opensHome = ({ line, proc: { stdout, stdin } }: ProgramOptions): boolean =>
   isBare(line) && !line.asksForHelp && stdout.isTTY === true && stdin.isTTY;
 
 const chosenIn = (program: Commander, path: readonly Branch[]): Commander =>
@@ -117,7 +123,9 @@ const chosenIn = (program: Commander, path: readonly Branch[]): Commander =>
 function buildProgram(options: ProgramOptions, command: Command | undefined): Commander {
   const { path, tree } = options.line;
   const program = new Commander('svcpay');
-  program.description(tree.summary).version(options.version, '-v, --version', 'print the version');
+  program
+    .description(tree.summary)
+    .version(options.proc.version, '-v, --version', 'print the version');
   addValues(program, globalOptions);
   dress(program, options);
   addBranches(program, options, tree.branches ?? [], path, command);
@@ -205,8 +213,8 @@ function globalsOf(
     : { globals: readAll(globalOptions, { ...rest, output }) };
 }
 
-function noCommand(program: Commander, { explain }: ProgramOptions): Failure {
-  explain(program.helpInformation());
+function noCommand(program: Commander, { proc: { stderr } }: ProgramOptions): Failure {
+  stderr.write(`${program.helpInformation()}\n`);
   return new Failure('usage', 'Name a command.', { next: { do: 'run', command: '--help' } });
 }
 
@@ -249,7 +257,7 @@ function dress(target: Commander, options: ProgramOptions): void {
   target.exitOverride();
   target.helpCommand(false);
   target.configureOutput({
-    writeOut: (text) => void options.stdout.write(text),
+    writeOut: (text) => void options.proc.stdout.write(text),
     writeErr: () => undefined,
     getOutHelpWidth: () => widthOf(options),
     // Replaces commander's detection of colours, which would open stdout.
@@ -271,7 +279,8 @@ function optionsLast(help: string): string {
   return `${[...others, ...parts.filter(isOptions)].join('\n\n')}\n`;
 }
 
-const widthOf = ({ stdout }: ProgramOptions): number => Math.min(stdout.columns ?? 80, 100);
+const widthOf = ({ proc: { stdout } }: ProgramOptions): number =>
+  Math.min(stdout.columns ?? 80, 100);
 
 /** Returns the two flags of a pair as one text, such as `--wait, --no-wait`. */
 function bothWays(option: Option, { options }: Commander): string {
@@ -300,29 +309,6 @@ function examplesText(examples: Command['examples'], width: number): string {
   return `\nExamples:\n${lines.join('\n')}`;
 }
 
-export interface CommandLine {
-  readonly argv: readonly string[];
-  /** All commands of the program. */
-  readonly tree: Branch;
-  /** The branches of the command tree that lead to the command, outermost first. */
-  readonly path: readonly Branch[];
-  /** The word after the command's name, or undefined if an option follows the name. */
-  readonly nextWord: string | undefined;
-  /** Returns the last value of a global option. */
-  word(option: string): string | undefined;
-  /** Returns whether one of the given options occurs before `--`. */
-  has(...options: readonly string[]): boolean;
-  /**
-   * Whether the command line requests help or the version, which svcpay prints regardless of all
-   * other words.
-   */
-  readonly asksForHelp: boolean;
-  readonly movesMoney: boolean;
-  /** Whether the command line contains the word `-`, so that the command reads stdin as data. */
-  readonly readsStdin: boolean;
-  readonly tokens: readonly Token[];
-}
-
 type Token = ReturnType<typeof parseWords>['tokens'][number];
 
 export function readCommandLine(argv: readonly string[], tree: Branch = commands): CommandLine {
@@ -346,7 +332,6 @@ export function readCommandLine(argv: readonly string[], tree: Branch = commands
     asksForHelp: has('h', 'help', 'v', 'V', 'version'),
     movesMoney: path.at(-1)?.money === true,
     readsStdin: tokens.some((token) => token.kind === 'positional' && token.value === '-'),
-    tokens,
   };
 }
 
@@ -388,4 +373,112 @@ export function withRestApart({ argv, path }: CommandLine, options: Values): rea
   return first === undefined || words.some(({ kind }) => kind === 'option-terminator')
     ? argv
     : argv.toSpliced(first.index, 0, '--');
+}
+
+/** @param commands the commands of the program, by default all commands of svcpay */
+export const runCli = (
+  argv: readonly string[],
+  proc: Process,
+  commands?: Branch,
+): Promise<number> => runCommandLine(readCommandLine(argv, commands), proc);
+
+export async function runCommandLine(line: CommandLine, given: Process): Promise<number> {
+  const proc = await withLog(line, given);
+  const runLine: RunLine = (argv, changes) =>
+    runCli(argv, { ...proc, ...changes, env: { ...proc.env, ...changes?.env } }, line.tree);
+  const { argv, readsStdin } = line;
+  let globals: Globals | undefined;
+  let early: OpeningTransport | undefined;
+  try {
+    await runProgram({
+      line,
+      proc,
+      connect: async (connections) => {
+        const { connectEarly } = await import('./context.js');
+        const flags = {
+          profile: line.word('profile'),
+          baseUrl: line.word('base-url'),
+          sandbox: line.has('sandbox'),
+        };
+        early = connectEarly(flags, connections, proc);
+      },
+      // svcpay loads the context only for a command, because help does not use the context.
+      openContext: async (options, { createsProfile = false }) => {
+        globals = options;
+        const { openContext } = await import('./context.js');
+        if (early !== undefined) await nextTurn();
+        const door = line.path.map(({ name }) => name).join(' ') || 'home';
+        const given = { argv, door, readsStdin, runLine, createsProfile, early };
+        return openContext(proc, options, given);
+      },
+    });
+    return 0;
+  } catch (error) {
+    if (error instanceof Ended) return error.exitCode;
+    const failure = error instanceof Failure ? error : unexpected(error);
+    return show(failure, line, proc, globals);
+  } finally {
+    await early?.close();
+  }
+}
+
+/**
+ * Makes stderr a JSON log if the command line or the environment requests a JSON log, even for an
+ * invalid command line.
+ */
+async function withLog(line: CommandLine, proc: Process): Promise<Process> {
+  if ((line.word('log-format') ?? proc.env['SVCPAY_LOG_FORMAT']) !== 'json') return proc;
+  const { jsonLog } = await import('../terminal/json-log.js');
+  return { ...proc, stderr: jsonLog(proc.stderr, proc.now, proc.newId()) };
+}
+
+/** Shows an uncaught error. */
+export async function showUnexpected(
+  error: unknown,
+  line: CommandLine,
+  proc: Process,
+): Promise<void> {
+  await show(unexpected(error), line, proc);
+}
+
+/**
+ * Reports that svcpay cannot write to stdout, and resolves with the exit code. The exit code is 0
+ * if the command can move money or has submitted a payment, otherwise the exit code of Failure
+ * `unexpected`. With `--help`, `--quote-only` or `--dry-run`, a payment command cannot move money.
+ */
+export async function showLost(
+  reason: string,
+  isSubmitted: boolean,
+  line: CommandLine,
+  proc: Process,
+): Promise<number> {
+  const message = `svcpay could not write its output to stdout (${reason}).`;
+  if (!isSubmitted && (!line.movesMoney || line.asksForHelp || line.has(...printingOptions)))
+    return show(new Failure('unexpected', message), line, proc);
+  proc.stderr.write(`Warning: ${message}\n`);
+  return 0;
+}
+
+/** The options with which a payment command moves no money and only prints a result. */
+const printingOptions = ['quote-only', 'dry-run'];
+
+async function show(
+  failure: Failure,
+  line: CommandLine,
+  proc: Process,
+  globals?: Globals,
+): Promise<number> {
+  const { showFailure } = await import('./show-failure.js');
+  const isTerminated = failure.kind === 'interrupted' && proc.isTerminated?.() === true;
+  const shown = isTerminated ? failure.saying(failure.why, { kind: 'terminated' }) : failure;
+  showFailure(shown, line, await withLog(line, proc), globals);
+  return shown.exitCode;
+}
+
+function unexpected(error: unknown): Failure {
+  return new Failure('unexpected', `Something unexpected went wrong: ${messageOf(error)}`, {
+    hint: 'For details, add --debug. To list unfinished payments',
+    next: { do: 'run', command: 'tx pending' },
+    cause: error,
+  });
 }

@@ -3,7 +3,7 @@ import type { Failure } from '../formats/failure.js';
 import { failureFields, failureJson, failureLines } from '../terminal/next-step.js';
 import { asciiGlyphs, sanitize } from '../terminal/sanitize.js';
 import { isLog, openTerminal } from '../terminal/terminal.js';
-import type { CommandLine } from './program.js';
+import type { CommandLine } from './tree.js';
 import type { Process } from './process.js';
 import type { Globals } from './values.js';
 

@@ -1,4 +1,5 @@
-// Defines the tree of commands, and finds a command by its words or refuses an unknown word.
+// Defines the tree of commands and the command line that names one. Finds a command by its words,
+// or refuses an unknown word.
 import type { Context } from './context.js';
 import type { Command } from './define.js';
 import { Failure } from '../formats/failure.js';
@@ -27,6 +28,28 @@ export interface Branch {
   readonly connections?: number;
   readonly load?: (() => Promise<Command>) | undefined;
   readonly branches?: readonly Branch[];
+}
+
+export interface CommandLine {
+  readonly argv: readonly string[];
+  /** All commands of the program. */
+  readonly tree: Branch;
+  /** The branches of the command tree that lead to the command, outermost first. */
+  readonly path: readonly Branch[];
+  /** The word after the command's name, or undefined if an option follows the name. */
+  readonly nextWord: string | undefined;
+  /** Returns the last value of a global option. */
+  word(option: string): string | undefined;
+  /** Returns whether one of the given options occurs before `--`. */
+  has(...options: readonly string[]): boolean;
+  /**
+   * Whether the command line requests help or the version, which svcpay prints regardless of all
+   * other words.
+   */
+  readonly asksForHelp: boolean;
+  readonly movesMoney: boolean;
+  /** Whether the command line contains the word `-`, so that the command reads stdin as data. */
+  readonly readsStdin: boolean;
 }
 
 export const isNamed = ({ name, aliases = [] }: Branch, word: string): boolean =>

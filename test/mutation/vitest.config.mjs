@@ -46,7 +46,7 @@ export default {
     provide: {
       runsAll: false,
       firstSeed: 1,
-      commandLine: resolve(root, 'src/cli/run.ts'),
+      commandLine: resolve(root, 'src/cli/program.ts'),
       printedCommands: resolve(root, 'test/support/printed-commands.ts'),
     },
     include: order.map((folder) => `test/${folder}/**/*.test.ts`),

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import { runCli } from '../../src/cli/run.js';
+import { runCli } from '../../src/cli/program.js';
 import { origin, type Network } from './network.js';
 import { openGates, repeatedly, type Gated } from './process.js';
 import { parent } from './real-journals.js';

@@ -24,7 +24,7 @@ export async function setup(project: TestProject): Promise<() => void> {
   const outdir = mkdtempSync(join(cache, 'command-line-'));
   await build({
     entryPoints: {
-      run: join(root, 'src/cli/run.ts'),
+      run: join(root, 'src/cli/program.ts'),
       'printed-commands': join(root, 'test/support/printed-commands.ts'),
     },
     outdir,

@@ -6,7 +6,7 @@ import { inject } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Branch } from '../../src/cli/tree.js';
 import type { Process } from '../../src/cli/process.js';
-import type { runCli as RunCli } from '../../src/cli/run.js';
+import type { runCli as RunCli } from '../../src/cli/program.js';
 import { followPrinted, remember } from './followed-commands.js';
 import type { printedCommands as PrintedCommands } from './printed-commands.js';
 import { openScreen, type PtyRun } from './pty.js';

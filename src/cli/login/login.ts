@@ -65,36 +65,43 @@ async function loginToSandbox(context: Context): Promise<Login> {
   const client = await context.client();
   const token = await client.authenticate();
   const { tokens } = await context.embedded();
-  await keepProfile(context, ({ limits, sender }) => ({
-    sandbox: true,
-    ...(limits && { limits }),
-    ...(sender && { sender }),
-  }));
+  const { config, settings } = context;
+  await changeProfile(
+    config,
+    settings.profileName,
+    ({ limits, sender }) => ({
+      sandbox: true,
+      ...(limits && { limits }),
+      ...(sender && { sender }),
+    }),
+    true,
+  );
   return loginOf(context, embeddedUrl, token, 'the sandbox itself', tokens.path);
 }
 
 async function loginToService(answers: Answers, context: Context): Promise<Login> {
-  const { settings } = context;
+  const { config, settings, env, secrets } = context;
   // When a profile changes from the embedded sandbox to a service, the profile does not keep the
   // sandbox's address.
   const before = settings.embedded ? undefined : settings.baseUrl;
   const start: Access = {
     baseUrl: before === undefined ? undefined : parseBaseUrl(before),
-    apiKey: answers.apiKey ?? fromEnvironment(context.env, 'SVCPAY_API_KEY'),
+    apiKey: answers.apiKey ?? fromEnvironment(env, 'SVCPAY_API_KEY'),
     apiSecret: await knownSecret(answers, context),
   };
   const { baseUrl, apiKey, apiSecret, tokens, token } = await signIn(start, context);
-  const place = await context.secrets.save(credentialName(baseUrl, apiKey), apiSecret);
+  const place = await secrets.save(credentialName(baseUrl, apiKey), apiSecret);
   const { maker } = settings;
-  await keepProfile(context, (before) => ({
+  const change = (before: Profile): Profile => ({
     ...before,
     sandbox: false,
     baseUrl,
     apiKey,
     ...(maker !== 'service' && { maker }),
     ...(answers.network !== undefined && { network: answers.network }),
-  }));
-  return loginOf(context, baseUrl, token, context.secrets.where(place), tokens.path);
+  });
+  await changeProfile(config, settings.profileName, change, true);
+  return loginOf(context, baseUrl, token, secrets.where(place), tokens.path);
 }
 
 type Access = Readonly<Record<'baseUrl' | 'apiKey' | 'apiSecret', string | undefined>>;
@@ -233,18 +240,15 @@ async function agreeToReplace(
   next: Profile,
   { config, settings: { profileName, profile }, ask }: Context,
 ): Promise<void> {
+  const { sandbox, baseUrl, apiKey } = profile;
   const isThere =
     Object.hasOwn(config.read().profiles, profileName) &&
-    (profile.sandbox === true || profile.apiKey !== undefined);
+    (sandbox === true || apiKey !== undefined);
   const isSame =
-    next.sandbox === true
-      ? profile.sandbox === true
-      : next.baseUrl === profile.baseUrl && next.apiKey === profile.apiKey;
+    next.sandbox === true ? sandbox === true : next.baseUrl === baseUrl && next.apiKey === apiKey;
   if (!isThere || isSame) return;
   const former =
-    profile.sandbox === true
-      ? 'the embedded sandbox'
-      : `${profile.baseUrl ?? ''} with the key ${profile.apiKey ?? ''}`;
+    sandbox === true ? 'the embedded sandbox' : `${baseUrl ?? ''} with the key ${apiKey ?? ''}`;
   const yes = await ask.confirm(
     `Profile ${profileName} is ${former}. Replace it?`,
     '--profile NAME stores the new login in a separate profile',
@@ -255,24 +259,10 @@ async function agreeToReplace(
     });
 }
 
-const keepProfile = (
-  { config, settings }: Context,
-  change: (before: Profile) => Profile,
-): Promise<Profile> => changeProfile(config, settings.profileName, change, true);
-
-function loginOf(
-  context: Context,
+const loginOf = (
+  { settings: { profileName: profile } }: Context,
   baseUrl: string,
-  token: Token,
-  secretPlace: string,
-  tokenPlace: string,
-): Login {
-  return {
-    profile: context.settings.profileName,
-    baseUrl,
-    accountId: token.accountId,
-    tokenExpiresAt: token.expiresAt,
-    secretIn: secretPlace,
-    tokenIn: tokenPlace,
-  };
-}
+  { accountId, expiresAt: tokenExpiresAt }: Token,
+  secretIn: string,
+  tokenIn: string,
+): Login => ({ profile, baseUrl, accountId, tokenExpiresAt, secretIn, tokenIn });

@@ -76,7 +76,7 @@ export const mcp = (tree: Branch, rows: readonly ToolRow[] = tools): Command =>
       ],
     ],
     async run({ allowPayments, propose, outbox, connect, maxFee }, context) {
-      const { stdout, signal, version } = context;
+      const { stdout, signal } = context;
       if (connect !== undefined) {
         if (allowPayments || propose)
           throw new Failure('usage', 'With --connect, the other server decides what it offers.');
@@ -91,8 +91,6 @@ export const mcp = (tree: Branch, rows: readonly ToolRow[] = tools): Command =>
           'svcpay mcp serves a program, which sends one JSON message per line. ' +
             'Press Ctrl-C to stop.',
         );
-      const stdin = context.stdin.open();
-      signal.addEventListener('abort', () => stdin.destroy(), { once: true });
       const offered = await Promise.all(
         (propose ? proposing(outboxOf(outbox, context)) : rows)
           .filter(({ effect, name }) => allowPayments || (effect !== 'pays' && name !== 'budget'))
@@ -108,15 +106,12 @@ export const mcp = (tree: Branch, rows: readonly ToolRow[] = tools): Command =>
         allowsPayments: allowPayments,
         offered: offered.map(({ name }) => name),
       };
-      await serveMcp({
-        tools: offered,
-        resources: propose ? [] : resourcesOf(tree, context),
-        call: (tool, given, call) => callTool(tool, given, call, serving, context),
-        version,
-        report: (error) => context.out.warn(messageOf(error)),
-        stdin,
-        stdout,
-      });
+      await serveMcp(
+        offered,
+        propose ? [] : resourcesOf(tree, context),
+        (tool, given, call) => callTool(tool, given, call, serving, context),
+        context,
+      );
     },
   });
 
@@ -193,31 +188,20 @@ interface ResourceRow {
   readonly read: (signal: AbortSignal) => Promise<string>;
 }
 
-interface ServerDeps {
-  readonly tools: readonly Tool[];
-  readonly resources: readonly ResourceRow[];
-  readonly call: (tool: Tool, given: GivenInputs, call: Call) => Promise<Result>;
-  readonly version: string;
-  readonly report: (error: unknown) => void;
-  readonly stdin: Readable;
-  readonly stdout: Writable;
-}
-
 type Request = ServerContext['mcpReq'];
 
 /**
  * Serves both clients that use an older version of the Model Context Protocol and clients that use
  * a newer version. Resolves when stdin has ended and no tool is running.
  */
-async function serveMcp({
-  tools,
-  resources,
-  call,
-  version,
-  report,
-  stdin,
-  stdout,
-}: ServerDeps): Promise<void> {
+async function serveMcp(
+  tools: readonly Tool[],
+  resources: readonly ResourceRow[],
+  call: (tool: Tool, given: GivenInputs, call: Call) => Promise<Result>,
+  { version, out, stdin, stdout, signal }: Context,
+): Promise<void> {
+  const input = stdin.open();
+  signal.addEventListener('abort', () => input.destroy(), { once: true });
   const running = new Set<Promise<unknown>>();
   const inTurn = createTurns();
   const handle = serveStdio(
@@ -277,11 +261,11 @@ async function serveMcp({
       return server;
     },
     {
-      transport: new StdioServerTransport(...withBatches(stdin, stdout)),
-      onerror: report,
+      transport: new StdioServerTransport(...withBatches(input, stdout)),
+      onerror: (error) => out.warn(messageOf(error)),
     },
   );
-  await new Promise<void>((resolve) => stdin.once('end', resolve).once('close', resolve));
+  await new Promise<void>((resolve) => input.once('end', resolve).once('close', resolve));
   await Promise.allSettled(running);
   await handle.close();
 }

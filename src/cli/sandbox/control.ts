@@ -19,8 +19,8 @@ export interface SandboxTarget {
 export type SandboxDeps = Deps<'settings' | 'embedded' | 'transport'>;
 
 /**
- * Sends a request such as `GET clock` to the sandbox. Throws Failure `refused` if the sandbox refuses
- * the request.
+ * Sends a request such as `GET clock` to the sandbox. Throws Failure `refused` if the sandbox
+ * refuses the request.
  */
 export const controlSandbox = async <T>(
   deps: SandboxDeps,

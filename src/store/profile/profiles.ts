@@ -169,31 +169,15 @@ const isLimitName = (name: string): boolean => limitWord.test(name) || limitPeri
  * them.
  */
 function refuseUnknownLimits(raw: Record<string, unknown>, path: string): void {
-  const profiles = Object.entries(isFields(raw['profiles']) ? raw['profiles'] : {});
-  const places: [
+  const refuse = (
     where: string,
     value: unknown,
     known: Record<string, unknown>,
     isSuspect: (name: string) => boolean,
-  ][] = [
-    ['', raw, configSchema.entries, isLimitName],
-    ...profiles.flatMap(([name, profile]): typeof places => [
-      [`profiles.${name}.`, profile, profileSchema.entries, isLimitName],
-      // Refuses every unknown field of `limits`, because all fields of `limits` are meant as
-      // limits.
-      [
-        `profiles.${name}.limits.`,
-        isFields(profile) ? profile['limits'] : undefined,
-        limitsSchema.entries,
-        () => true,
-      ],
-    ]),
-  ];
-  for (const [where, value, known, isSuspect] of places) {
-    const found = isFields(value)
-      ? Object.keys(value).find((name) => !Object.hasOwn(known, name) && isSuspect(name))
-      : undefined;
-    if (found === undefined) continue;
+  ): void => {
+    const names = isFields(value) ? Object.keys(value) : [];
+    const found = names.find((name) => !Object.hasOwn(known, name) && isSuspect(name));
+    if (found === undefined) return;
     throw new Failure(
       'usage',
       `${path} contains the limit "${where}${found}", which this version does not support.`,
@@ -203,6 +187,14 @@ function refuseUnknownLimits(raw: Record<string, unknown>, path: string): void {
           'or use the version of svcpay that wrote it.',
       },
     );
+  };
+  refuse('', raw, configSchema.entries, isLimitName);
+  const { profiles } = raw;
+  for (const [name, profile] of Object.entries(isFields(profiles) ? profiles : {})) {
+    refuse(`profiles.${name}.`, profile, profileSchema.entries, isLimitName);
+    const limits = isFields(profile) ? profile['limits'] : undefined;
+    // Refuses every unknown field of `limits`, because all fields of `limits` are meant as limits.
+    refuse(`profiles.${name}.limits.`, limits, limitsSchema.entries, () => true);
   }
 }
 

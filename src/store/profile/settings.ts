@@ -154,34 +154,16 @@ const secretName = (url: string): string => `database ${url}`;
  * for an invalid database address.
  */
 export async function findDatabase(
-  profile: Profile,
+  { databaseUrl }: Profile,
   env: NodeJS.ProcessEnv,
   secrets: () => SecretStore,
 ): Promise<FoundDatabase | undefined> {
-  const given = env[databaseVariable];
-  if (given !== undefined && given !== '') {
-    return {
-      url: withRootCertificate(checkAddress(given, databaseVariable), env),
-      source: databaseVariable,
-    };
-  }
-  const { databaseUrl } = profile;
-  if (databaseUrl === undefined) return undefined;
-  return databaseAt(databaseUrl, 'the setting database-url', env, secrets);
-}
-
-/**
- * Adds the stored password to the address of the database. Throws Failure `usage` for an invalid
- * database address.
- */
-async function databaseAt(
-  address: string,
-  source: string,
-  env: NodeJS.ProcessEnv,
-  secrets: () => SecretStore,
-): Promise<FoundDatabase> {
+  const given = env[databaseVariable] || undefined;
+  const address = given ?? databaseUrl;
+  if (address === undefined) return undefined;
+  const source = given === undefined ? 'the setting database-url' : databaseVariable;
   const checked = checkAddress(address, source);
-  const kept = await secrets().load(secretName(address));
+  const kept = given === undefined ? await secrets().load(secretName(address)) : undefined;
   return { url: withRootCertificate(withPassword(checked, kept?.secret), env), source };
 }
 

@@ -169,8 +169,8 @@ export const changeOf = (movement: Pick<Movement, 'in' | 'out' | 'fee'>): Big =>
   movement.in.minus(movement.out).minus(movement.fee);
 
 /**
- * Returns the movement of the wallet on one side of a transaction, by its settled amounts, or by its
- * requested amounts if it has not settled.
+ * Returns the movement of the wallet on one side of a transaction, by its settled amounts, or by
+ * its requested amounts if it has not settled.
  */
 function movementOf(
   txn: ListedTransaction,

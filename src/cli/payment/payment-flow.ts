@@ -15,7 +15,12 @@ import {
   type EarlierPayment,
 } from '../../wallet/limits/limits.js';
 import type { Spend } from '../../store/journal/journal.js';
-import { type Instruction, methodOf, instructionOf } from '../../wallet/instruction/instruction.js';
+import {
+  exact,
+  type Instruction,
+  methodOf,
+  instructionOf,
+} from '../../wallet/instruction/instruction.js';
 import { needOf, mayBeOwn, ownAddressGuard } from '../../wallet/instruction/order.js';
 import { pay, referenceOf, journalFirst, named } from '../../wallet/payment/pay.js';
 import type { Context } from '../context.js';
@@ -95,7 +100,7 @@ async function withWallets(
 
 /** Whether the service converts the money, so that svcpay compares the quote with its rates. */
 const convertsAtService = ({ verb, amount, from }: Instruction): boolean =>
-  verb !== 'send' || (typeof amount !== 'string' && amount.ccy !== from);
+  verb !== 'send' || (exact({ amount })?.ccy ?? from) !== from;
 
 /**
  * Adapts the dependencies of a payment to `--quote-only` and to `--again`. With `--again`, svcpay

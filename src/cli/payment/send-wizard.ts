@@ -14,7 +14,7 @@ import {
 import { formAbove } from '../../terminal/cards/card.js';
 import { shortened } from '../../formats/text.js';
 import type { Missing, ReadSend, SendWords } from '../../wallet/instruction/send.js';
-import { checkHeld } from '../../wallet/instruction/instruction.js';
+import { exact, checkHeld } from '../../wallet/instruction/instruction.js';
 import { type KnownPayee, payeeChoices, readPayees } from '../contacts/payees.js';
 import type { Context } from '../context.js';
 import { runGuided } from './guided.js';
@@ -100,8 +100,8 @@ async function askSend(
           const next = { ...soFar, amount };
           const planned = plan(next);
           if (planned.missing === undefined) {
-            const { amount: asked, from } = planned.request.instruction;
-            if (typeof asked !== 'string' && asked.ccy === from) checkHeld(asked, balances);
+            const asked = exact(planned.request.instruction);
+            if (asked?.ccy === planned.request.instruction.from) checkHeld(asked, balances);
           }
           return next;
         };

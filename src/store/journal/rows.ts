@@ -26,7 +26,6 @@ import {
   alikeRef,
   attemptNamed,
   attemptStates,
-  isUnfinished,
   mayHavePaid,
   movedInSql,
   outcomeOf,
@@ -212,22 +211,42 @@ type Lookups = Pick<
 >;
 
 export function lookups({ database, isHeld }: SqlJournalDeps): Lookups {
+  const rowsWith = async (condition: string, ...values: SqlValue[]): Promise<PaymentRow[]> =>
+    readRows(
+      await database.read(
+        async (sql) => (await sql.last([selectPayments(condition), ...values])).at(-1) ?? [],
+      ),
+    );
   const read = async (condition: string, ...values: SqlValue[]): Promise<Payment[]> =>
-    paymentsIn(await selected(database, condition, values));
+    (await rowsWith(condition, ...values)).map(({ payment }) => payment);
   return {
     read: async (id) => (await read('p.id = ?', id))[0],
-    find: (scope, name) => find(database, scope, name),
+    async find(scope, name) {
+      const [ref, number] = attemptNamed(name);
+      const all = await read(`p.id IN (${anyIds})`, name, scope, name, ref, name, name);
+      const found = all.filter((payment) => payment.scope === scope);
+      return (
+        found.find((payment) => payment.ref === name) ??
+        found.find(({ id }) => id === name) ??
+        found.find(({ attempts }) => attempts.some(({ txnId }) => txnId === name)) ??
+        found.find(({ attempts }) => attempts.some((each) => each.number === number)) ??
+        found.find((payment) => payment.idempotencyKey === name && mayHavePaid(payment))
+      );
+    },
     named: (name) => read(`p.id IN (${namedIds})`, name, attemptNamed(name)[0], name),
-    beginning: (scope, start) => read(`p.id IN (${beginningIds})`, ...startingWith(start), scope),
+    beginning: (scope, start) =>
+      read(`p.id IN (${beginningIds})`, start, `${start}\u{10FFFF}`, scope),
     latest: async (account, atMost) =>
-      newestFirst(await read(`p.id IN (${latestIds})`, account, atMost)),
+      (await read(`p.id IN (${latestIds})`, account, atMost)).toSorted(
+        (a, b) => lastSubmitted(b) - lastSubmitted(a),
+      ),
     comparable: async (scope, account, withinMs, atMost) =>
       read(...comparable(scope, account, withinMs, atMost)),
     page: async (scope, after, atMost) =>
       (await read(`p.id IN (${pageIds})`, scope, after, atMost)).toSorted((a, b) =>
         a.id < b.id ? -1 : 1,
       ),
-    alike: async (scope, refs) => {
+    async alike(scope, refs) {
       const found: Payment[] = [];
       for (let from = 0; from < refs.length; from += refsAtOnce) {
         const some = refs.slice(from, from + refsAtOnce).map(alikeRef);
@@ -239,19 +258,15 @@ export function lookups({ database, isHeld }: SqlJournalDeps): Lookups {
     runs: async (scope, atMost) =>
       v.parse(runsSchema, await database.read((sql) => sql.all(latestRuns, scope, atMost))),
     inRun: (scope, run) => read('p.scope = ? AND p.batch_run = ?', scope, run),
-    paidInRun: async (scope, run) => {
+    async paidInRun(scope, run) {
       const rows = await database.read((sql) => sql.all(paidRows, scope, run));
       return v.parse(paidSchema, rows).map(({ row }) => row);
     },
-    open: async (scope) =>
-      (await read('p.scope = ? AND p.unfinished = 1', scope)).filter(isUnfinished),
-    openSince: async (ms) => {
-      const condition = 'p.opened_at <= ? AND p.unfinished = 1';
-      const rows = readRows(await selected(database, condition, [new TimeFromNow(-ms)]));
-      return rows.flatMap(({ payment, owner }) =>
-        isUnfinished(payment) ? { ...payment, owner } : [],
-      );
-    },
+    open: (scope) => read('p.scope = ? AND p.unfinished = 1', scope),
+    openSince: async (ms) =>
+      (await rowsWith('p.opened_at <= ? AND p.unfinished = 1', new TimeFromNow(-ms))).map(
+        ({ payment, owner }) => ({ ...payment, owner }),
+      ),
     unfinished: () =>
       database.read(async (sql) => {
         const rows = readRows(await sql.all(selectPayments('p.unfinished = 1')));
@@ -269,53 +284,25 @@ const refsAtOnce = 500;
 
 const pageIds = 'SELECT id FROM payments WHERE scope = ? AND id > ? ORDER BY id LIMIT ?';
 
-const latestRuns = `SELECT batch_run AS run, CAST(count(*) AS TEXT) AS payments FROM payments
+const latestRuns = `SELECT batch_run AS run, count(*) AS payments FROM payments
   WHERE scope = ? AND batch_run IS NOT NULL GROUP BY batch_run ORDER BY batch_run DESC LIMIT ?`;
-const runsSchema = v.array(
-  v.object({ run: v.string(), payments: v.pipe(v.string(), v.transform(Number)) }),
-);
+const runsSchema = v.array(v.object({ run: v.string(), payments: v.number() }));
 
 const paidRows = `SELECT batch_row AS row FROM payments p WHERE scope = ? AND batch_run = ?
   AND EXISTS (SELECT 1 FROM attempts WHERE payment_id = p.id
     AND outcome IN (${movedInSql})) ORDER BY opened_at, id`;
 const paidSchema = v.array(v.object({ row: v.string() }));
 
-const selected = (
-  database: SqlDatabase,
-  condition: string,
-  values: readonly SqlValue[],
-): Promise<readonly unknown[]> =>
-  database.read(
-    async (sql) => (await sql.last([selectPayments(condition), ...values])).at(-1) ?? [],
-  );
-
-async function find(
-  database: SqlDatabase,
-  scope: string,
-  name: string,
-): Promise<Payment | undefined> {
-  const [ref, number] = attemptNamed(name);
-  const ids = `SELECT id FROM payments WHERE id = ? UNION ALL SELECT id FROM payments
-    WHERE scope = ? AND ref IN (?, ?)
-    UNION ALL SELECT id FROM payments WHERE idempotency_key = ?
-    UNION ALL SELECT payment_id FROM attempts WHERE txn_id = ?`;
-  const rows = await selected(database, `p.id IN (${ids})`, [name, scope, name, ref, name, name]);
-  const found = paymentsIn(rows).filter((payment) => payment.scope === scope);
-  return (
-    found.find((payment) => payment.ref === name) ??
-    found.find(({ id }) => id === name) ??
-    found.find(({ attempts }) => attempts.some(({ txnId }) => txnId === name)) ??
-    found.find(({ attempts }) => attempts.some((each) => each.number === number)) ??
-    found.find((payment) => payment.idempotencyKey === name && mayHavePaid(payment))
-  );
-}
+const anyIds = `SELECT id FROM payments WHERE id = ?
+  UNION ALL SELECT id FROM payments WHERE scope = ? AND ref IN (?, ?)
+  UNION ALL SELECT id FROM payments WHERE idempotency_key = ?
+  UNION ALL SELECT payment_id FROM attempts WHERE txn_id = ?`;
 
 const namedIds = `SELECT id FROM payments WHERE ref IN (?, ?)
   UNION ALL SELECT payment_id FROM attempts WHERE txn_id = ?`;
 
 const beginningIds = `SELECT payment_id FROM attempts WHERE txn_id >= ? AND txn_id < ?
   AND (SELECT scope FROM payments WHERE id = payment_id) = ? GROUP BY payment_id LIMIT 2`;
-const startingWith = (start: string): [from: string, to: string] => [start, `${start}\u{10FFFF}`];
 
 /** Selects the ids of the account's payments whose attempts were submitted most recently. */
 const latestIds = `SELECT payment_id FROM attempts a
@@ -336,9 +323,6 @@ export const comparable = (
   atMost,
   new TimeFromNow(-withinMs),
 ];
-
-const newestFirst = (payments: readonly Payment[]): Payment[] =>
-  payments.toSorted((a, b) => lastSubmitted(b) - lastSubmitted(a));
 
 const lastSubmitted = ({ attempts }: Payment): number =>
   Math.max(...attempts.map(({ submittedAt }) => submittedAt ?? 0));

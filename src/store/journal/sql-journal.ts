@@ -217,7 +217,7 @@ async function replacePayment(
 ): Promise<Payment> {
   const payment = replaced(before, draft, at);
   const token = randomUUID();
-  const columns = { ...paymentColumns(payment), unfinished: 1, lastChange: token };
+  const columns = { ...paymentColumns(payment), lastChange: token };
   const [set, values] = assignments(columns);
   await sql.last(
     [`UPDATE payments SET ${set}, fence = fence + 1 WHERE id = ?`, ...values, payment.id],
@@ -242,14 +242,18 @@ const askedStep = (
 type Columns = Readonly<Record<string, SqlValue>>;
 
 /** The columns of a payment that no claim changes. */
-const paymentColumns = ({ attempts: _attempts, batch, terms, abandoned, ...columns }: Payment) => ({
-  ...columns,
-  refAlike: alikeRef(columns.ref),
-  terms: JSON.stringify(terms),
-  batchRun: batch?.run ?? null,
-  batchRow: batch?.row ?? null,
-  abandoned: Number(abandoned),
-});
+function paymentColumns(payment: Payment) {
+  const { attempts: _attempts, batch, terms, abandoned, ...columns } = payment;
+  return {
+    ...columns,
+    refAlike: alikeRef(columns.ref),
+    terms: JSON.stringify(terms),
+    batchRun: batch?.run ?? null,
+    batchRow: batch?.row ?? null,
+    abandoned: Number(abandoned),
+    unfinished: Number(isUnfinished(payment)),
+  };
+}
 
 /** The assignments of an UPDATE statement, with their values. */
 const assignments = (columns: Columns): readonly [text: string, values: SqlValue[]] => [

@@ -80,6 +80,10 @@ export interface Instruction {
   readonly isImported?: boolean | undefined;
 }
 
+/** The exact amount, or undefined for a whole balance and for the amount of an invoice. */
+export const exact = ({ amount }: Pick<Instruction, 'amount'>): WrittenAmount | undefined =>
+  typeof amount === 'string' ? undefined : amount;
+
 export type PayoutDetails = Pick<CreateTransaction, 'sourceReq' | 'destReq' | 'sourceOfFunds'>;
 
 const kycSchema = v.strictObject({

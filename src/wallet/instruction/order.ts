@@ -19,6 +19,7 @@ import {
 import { payoutOrder, payoutDestination, bankKey, payeeOf } from '../payout/methods.js';
 import { inBtc } from '../quote/quote.js';
 import {
+  exact,
   type Instruction,
   wholeOf,
   type WrittenAmount,
@@ -56,11 +57,9 @@ export function needOf(instruction: Instruction): 'rates' | 'wallets' | undefine
  * Whether each attempt converts the amount to bitcoin. Only a send from the BTC wallet has an
  * amount in another currency that the service does not convert itself.
  */
-function isConverted({ verb, amount, from, keys }: Instruction): boolean {
-  const [key = ''] = keys;
-  const isInBitcoin = key.startsWith('lnurl:') || key.startsWith('onchain:');
-  const isForeign = typeof amount !== 'string' && amount.ccy !== 'BTC';
-  return verb === 'send' && from === 'BTC' && isInBitcoin && isForeign;
+function isConverted({ verb, amount, from, keys: [key = ''] }: Instruction): boolean {
+  const isForeign = (exact({ amount })?.ccy ?? 'BTC') !== 'BTC';
+  return verb === 'send' && from === 'BTC' && /^(?:lnurl|onchain):/.test(key) && isForeign;
 }
 
 /** Derives the order of a new attempt. Reads rates or wallets only if the amount needs them. */
@@ -90,10 +89,10 @@ export function orderOf(instruction: Instruction, moment: Moment): Order {
 }
 
 function bare(instruction: Instruction, moment: Moment): Order {
-  const { verb, from, to, amount } = instruction;
+  const { verb, from, to } = instruction;
   switch (verb) {
     case 'swap': {
-      const side = typeof amount !== 'string' && amount.side === 'gets' ? 'dest' : 'source';
+      const side = exact(instruction)?.side === 'gets' ? 'dest' : 'source';
       return swapOrder(from, to, spent(instruction, moment).amount, side);
     }
     case 'payout':
@@ -104,7 +103,7 @@ function bare(instruction: Instruction, moment: Moment): Order {
 }
 
 function send(instruction: Instruction, moment: Moment): Order {
-  const { to, from, amount } = instruction;
+  const { to, from } = instruction;
   const found = detectDestination(to);
   switch (found.kind) {
     case 'bolt11':
@@ -121,9 +120,10 @@ function send(instruction: Instruction, moment: Moment): Order {
     case 'tron-address':
     case 'evm-address': {
       const { address } = found.value;
-      const { amount: asked } = spent(instruction, moment);
-      const isDebit = amount === 'all' || (typeof amount !== 'string' && amount.side === 'debits');
-      return isDebit ? usdtSpendOrder(address, asked) : usdtOrder(address, asked, from);
+      const { amount } = spent(instruction, moment);
+      return exact(instruction)?.side === 'gets'
+        ? usdtOrder(address, amount, from)
+        : usdtSpendOrder(address, amount);
     }
   }
 }
@@ -148,19 +148,17 @@ function addressOrder(address: string, instruction: Instruction, moment: Moment)
   return { ...onchainOrder(address, amount, instruction.from), worth };
 }
 
-interface Spent {
-  readonly amount: Money;
-  readonly worth?: Worth | undefined;
-}
-
 /** The exact amount of this moment, with the amount before its conversion to bitcoin. */
-function spent(instruction: Instruction, { rates = {}, wallets = [] }: Moment): Spent {
+function spent(
+  instruction: Instruction,
+  { rates = {}, wallets = [] }: Moment,
+): { readonly amount: Money; readonly worth?: Worth | undefined } {
   const { amount, from } = instruction;
   if (amount === 'all') return { amount: wholeOf(from, wallets) };
   if (amount === 'invoice') throw new Error('An order for an invoice states no amount.');
-  const { ccy, value } = amount;
-  if (!isConverted(instruction)) return { amount: money(ccy, value) };
-  const { amount: bitcoin, worth } = inBtc({ ccy, value }, rates);
+  const asked = money(amount.ccy, amount.value);
+  if (!isConverted(instruction)) return { amount: asked };
+  const { amount: bitcoin, worth } = inBtc(asked, rates);
   return { amount: bitcoin, worth: worth && { ...worth.given, rate: worth.rate } };
 }
 
@@ -173,14 +171,11 @@ export function orderOfQuote(txn: Transaction): Order {
   const [sourceReq, destReq] = [named(txn.sourceReq, txn), named(txn.destReq, txn)];
   const invoice = invoiceOf(destReq.reqDetails);
   const [source, dest] = entryOf(amountSides, destReq.method) ?? [false, true];
-  const side = (
-    { ccy, method, reqDetails, amtRequested }: typeof sourceReq,
-    withAmount: boolean,
-  ) => ({
-    ccy,
-    method,
-    reqDetails: reqDetails ?? {},
-    ...(withAmount && amtRequested != null && { amtRequested: fromWire(amtRequested) }),
+  const side = (of: typeof sourceReq, withAmount: boolean) => ({
+    ccy: of.ccy,
+    method: of.method,
+    reqDetails: of.reqDetails ?? {},
+    ...(withAmount && of.amtRequested != null && { amtRequested: fromWire(of.amtRequested) }),
   });
   const amount = destReq.amtRequested;
   return {

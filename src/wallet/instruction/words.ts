@@ -3,7 +3,7 @@
 import { formatAmount, shortAmount, type Money, fixed } from '../../formats/amount.js';
 import { shortened } from '../../formats/text.js';
 import { payeeOf, methodOf } from '../payout/methods.js';
-import { type Instruction, uriRails } from './instruction.js';
+import { exact, type Instruction, uriRails } from './instruction.js';
 import type { Kyc } from '../../api/types.js';
 import { detectDestination } from '../../formats/destination.js';
 import type { NextStep } from '../../formats/failure.js';
@@ -39,9 +39,8 @@ const distinctions: readonly ((instruction: Instruction) => string)[] = [
   (each) => `${amountAsked(each)} to ${each.to}`,
   (each) => `${inWords(each)} from your ${each.from} wallet`,
   (each) => `${inWords(each)}, ${each.deductFees ? 'minus' : 'plus'} the fees`,
-  ({ amount, ...each }) =>
-    `${inWords({ amount, ...each })}, as the amount ` +
-    `${typeof amount === 'string' || amount.side === 'debits' ? 'debited' : 'received'}`,
+  (each) =>
+    `${inWords(each)}, as the amount ${exact(each)?.side === 'gets' ? 'received' : 'debited'}`,
 ];
 
 /** Describes two different instructions by what distinguishes them. */
@@ -82,40 +81,38 @@ type Printed = Pick<RunStep, 'argument' | 'options'>;
 
 const printers: Readonly<Record<Instruction['verb'], (instruction: Instruction) => Printed>> = {
   send: printSend,
-  swap: ({ amount, from, to }) => ({
-    argument: [typeof amount === 'string' ? amount : amount.written, from, to],
-    options: {
-      '--receive': typeof amount !== 'string' && amount.side === 'gets' ? true : undefined,
-    },
+  swap: (each) => ({
+    argument: [exact(each)?.written ?? 'all', each.from, each.to],
+    options: { '--receive': exact(each)?.side === 'gets' || undefined },
   }),
   payout: printPayout,
 };
 
 function printSend({ to, amount, from, ways, deductFees }: Instruction): Printed {
-  const { kind } = detectDestination(to);
-  const isSpent = kind === 'tron-address' && typeof amount !== 'string' && amount.side === 'debits';
-  const text =
-    amount === 'invoice' ? undefined : typeof amount === 'string' ? amount : amount.written;
-  const usual = kind === 'tron-address' ? 'USDT' : 'BTC';
-  const isForeign = typeof amount !== 'string' && amount.ccy !== usual;
+  const isUsdt = detectDestination(to).kind === 'tron-address';
+  const asked = exact({ amount });
+  const isSpent = isUsdt && asked?.side === 'debits';
+  const text = asked?.written ?? (amount === 'all' ? 'all' : undefined);
+  const usual = isUsdt ? 'USDT' : 'BTC';
+  const isUsual = from === usual && (asked?.ccy ?? usual) === usual;
   return {
     argument: text === undefined || isSpent ? to : [to, text],
     options: {
       '--spend': isSpent ? text : undefined,
-      '--from': from === usual && !isForeign ? undefined : from,
+      '--from': isUsual ? undefined : from,
       '--via': ways === undefined || ways.length === uriRails.length ? undefined : ways[0],
-      '--deduct-fees': deductFees && amount !== 'all' ? true : undefined,
+      '--deduct-fees': (deductFees && amount !== 'all') || undefined,
     },
   };
 }
 
-function printPayout({ payout, amount, from }: Instruction): Printed {
-  if (payout === undefined || typeof amount === 'string')
+function printPayout({ payout, from, ...asked }: Instruction): Printed {
+  const amount = exact(asked);
+  if (payout === undefined || amount === undefined)
     throw new Error('The instruction of a payout lacks its details or its amount.');
   const { sourceReq, destReq, sourceOfFunds } = payout;
   const { account, institutionCode, institutionName } = payeeOf({ destReq });
   const { acctName } = destReq.reqDetails ?? {};
-  const code = (value: number | undefined) => (value === undefined ? undefined : String(value));
   return {
     options: {
       '--method': methodOf(destReq)?.code ?? destReq.method,
@@ -125,9 +122,9 @@ function printPayout({ payout, amount, from }: Instruction): Printed {
       '--acct-name': typeof acctName === 'string' ? acctName : undefined,
       '--amount': `${fixed(amount.value)}${amount.ccy.toLowerCase()}`,
       '--from': from === 'BTC' ? undefined : from,
-      '--purpose': code(sourceOfFunds?.purpose),
-      '--source': code(sourceOfFunds?.source),
-      '--relationship': code(sourceOfFunds?.relationship),
+      '--purpose': sourceOfFunds?.purpose.toString(),
+      '--source': sourceOfFunds?.source.toString(),
+      '--relationship': sourceOfFunds?.relationship.toString(),
       ...partyOptions('sender', sourceReq.kyc),
       ...partyOptions('recipient', destReq.kyc),
     },

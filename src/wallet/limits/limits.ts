@@ -18,6 +18,7 @@ import { type Order, decodeOrder } from '../order/orders.js';
 import type { Quote } from '../quote/quote.js';
 import { type Destination, detectDestination } from '../../formats/destination.js';
 import {
+  exact,
   keysOf,
   nodeKey as keyOfNode,
   instructionOf,
@@ -415,11 +416,12 @@ export const payees = ({ verb, keys }: Instruction): readonly string[] =>
   verb === 'swap' ? [] : keys.filter((key) => !isShared(key));
 
 /** The amount as asked and the amount as converted, as texts. */
-function amountsOf({ amount }: Instruction, order: Order | undefined): readonly string[] {
+function amountsOf(instruction: Instruction, order: Order | undefined): readonly string[] {
+  const asked = exact(instruction);
   const { sourceReq, destReq } = order?.body ?? {};
   const side = destReq?.amtRequested === undefined ? sourceReq : destReq;
   return [
-    ...(typeof amount === 'string' ? [] : [text(amount.ccy, amount.value)]),
+    ...(asked === undefined ? [] : [text(asked.ccy, asked.value)]),
     ...(side?.amtRequested === undefined ? [] : [text(side.ccy, side.amtRequested)]),
     ...(order?.receives === undefined ? [] : [text(order.receives.ccy, order.receives.value)]),
   ];

@@ -289,3 +289,25 @@ export const leaseMs = 30_000;
 export class LostClaim extends Error {
   override readonly name = 'LostClaim';
 }
+
+/**
+ * Runs the work under a claim of a payment. Resolves with undefined if another process is working
+ * on the payment, or takes over the payment.
+ */
+export async function underClaim<T>(
+  journal: Journal,
+  id: string,
+  owner: string,
+  work: (claim: Claim) => Promise<T>,
+): Promise<T | undefined> {
+  const claim = await journal.claim(id, owner);
+  if (claim === undefined) return undefined;
+  try {
+    return await work(claim);
+  } catch (error) {
+    if (error instanceof LostClaim) return undefined;
+    throw error;
+  } finally {
+    await journal.release(claim).catch(() => undefined);
+  }
+}

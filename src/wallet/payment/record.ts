@@ -2,7 +2,7 @@
 // person's answer whether money moved, and cancels a quote. A recorded answer neither permits a new
 // payment nor changes the amounts that count against limits.
 import { Failure } from '../../formats/failure.js';
-import { type Journal, LostClaim, type Claim } from '../../store/journal/journal.js';
+import { underClaim, type Claim, type Journal } from '../../store/journal/journal.js';
 import {
   type Attempt,
   differsFromOrder,
@@ -50,18 +50,16 @@ export async function recordResolution(
   journal: Journal,
   owner: string,
 ): Promise<void> {
-  const claim = await journal.claim(id, owner);
-  if (claim === undefined) throw beingWorkedOn(ref);
-  try {
+  const written = await underClaim(journal, id, owner, (claim) => {
     const attempt = claim.payment.attempts.find((each) => each.number === number);
     if (attempt === undefined || !needsAnswer(attempt))
       throw nothingToResolve(claim.payment, attempt);
-    await journal.write(claim, { attempt: { ...attempt, resolution } });
-  } catch (error) {
-    throw error instanceof LostClaim ? beingWorkedOn(ref) : error;
-  } finally {
-    await journal.release(claim).catch(() => undefined);
-  }
+    return journal.write(claim, { attempt: { ...attempt, resolution } });
+  });
+  if (written !== undefined) return;
+  throw new Failure('temporary', `Nothing was recorded: another process is working on ${ref}.`, {
+    hint: 'Run the command again when the other process has ended.',
+  });
 }
 
 function nothingToResolve(payment: Payment, attempt: Attempt | undefined): Failure {
@@ -75,11 +73,6 @@ function nothingToResolve(payment: Payment, attempt: Attempt | undefined): Failu
     { next: { do: 'show', id: txnId ?? ref }, txnId: txnId ?? undefined },
   );
 }
-
-const beingWorkedOn = (ref: string): Failure =>
-  new Failure('temporary', `Nothing was recorded: another process is working on ${ref}.`, {
-    hint: 'Run the command again when the other process has ended.',
-  });
 
 /**
  * Records that a transaction is under way or has ended, and resolves with the payment as recorded.
@@ -95,17 +88,11 @@ export async function recordRead(
 ): Promise<Payment> {
   if (['quoted', 'lapsed'].includes(resultOf(txn.txnState)) || change(payment, txn) === undefined)
     return payment;
-  const claim = await journal.claim(payment.id, owner);
-  if (claim === undefined) return payment;
-  try {
+  const after = await underClaim(journal, payment.id, owner, async (claim) => {
     const news = change(claim.payment, txn);
-    return news === undefined ? claim.payment : (await journal.write(claim, news)).payment;
-  } catch (error) {
-    if (!(error instanceof LostClaim)) throw error;
-    return payment;
-  } finally {
-    await journal.release(claim);
-  }
+    return news === undefined ? claim : journal.write(claim, news);
+  });
+  return after?.payment ?? payment;
 }
 
 function change(payment: Payment, txn: Transaction) {
@@ -136,38 +123,48 @@ export interface CancelDeps {
  * cancellation.
  */
 export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Transaction> {
-  const { journal, scope, service } = deps;
+  const { journal, scope, service, owner } = deps;
   const payment = await journal.find(scope, txnId);
   const txn = await service.transaction(txnId);
   if (hasLapsed(txn.txnState)) return lapsed(txn, payment);
   if (!isQuoted(txn.txnState)) throw tooLate(txn);
-  const taken =
-    payment !== undefined && latest(payment).txnId === txnId
-      ? await take(payment, deps)
-      : undefined;
-  try {
-    // If another process has started the payment's next attempt, the cancellation leaves the
-    // payment unchanged.
-    const claim =
-      taken !== undefined && latest(taken.payment).txnId === txnId
-        ? await abandon(taken, deps)
-        : undefined;
-    const { txn: ended, isCancelled } = await cancelOrRead(txn, deps);
-    if (!hasLapsed(ended.txnState)) return ended;
-    const attempt = claim && latest(claim.payment);
-    // The attempt lapses here only if svcpay cancelled the quote, because a single read that
-    // reports `expired` may be stale.
-    if (claim !== undefined && attempt?.state === 'quoted' && isCancelled) {
-      await journal.write(claim, {
-        attempt: { ...attempt, state: 'lapsed', txnState: ended.txnState },
-      });
-    }
-    return lapsed(ended, claim?.payment ?? payment);
-  } catch (error) {
-    throw error instanceof LostClaim ? isBusy(txnId) : error;
-  } finally {
-    if (taken !== undefined) await journal.release(taken);
+  if (payment === undefined || latest(payment).txnId !== txnId) {
+    const { txn: ended } = await cancelOrRead(txn, deps);
+    return hasLapsed(ended.txnState) ? lapsed(ended, payment) : ended;
   }
+  const cancelled = await underClaim(journal, payment.id, owner, (taken) =>
+    cancelClaimed(txn, taken, deps),
+  );
+  if (cancelled !== undefined) return cancelled;
+  throw new Failure('refused', 'Not cancelled: another process is working on this payment.', {
+    hint: 'Decline the quote in the other svcpay process, or interrupt that process.',
+    txnId,
+  });
+}
+
+/**
+ * Cancels the quote of a claimed payment, and abandons the payment, so that `tx resume` does not
+ * ask about it again. A payment that may have been submitted stays open. If another process has
+ * started the payment's next attempt, the cancellation leaves the payment unchanged.
+ */
+async function cancelClaimed(
+  txn: Transaction,
+  taken: Claim,
+  deps: CancelDeps,
+): Promise<Transaction> {
+  const { journal } = deps;
+  const attempt = latest(taken.payment);
+  const isOwn = attempt.txnId === txn.txnId && attempt.state === 'quoted';
+  const claim = isOwn ? await journal.write(taken, { abandoned: true }) : taken;
+  const { txn: ended, isCancelled } = await cancelOrRead(txn, deps);
+  if (!hasLapsed(ended.txnState)) return ended;
+  // The attempt lapses here only if svcpay cancelled the quote, because a single read that reports
+  // `expired` may be stale.
+  if (isOwn && isCancelled)
+    await journal.write(claim, {
+      attempt: { ...attempt, state: 'lapsed', txnState: ended.txnState },
+    });
+  return lapsed(ended, claim.payment);
 }
 
 /**
@@ -200,28 +197,6 @@ async function cancelOrRead(
     throw isQuoted(after.txnState) ? error : tooLate(after);
   }
 }
-
-async function take(payment: Payment, { journal, owner }: CancelDeps): Promise<Claim> {
-  const claim = await journal.claim(payment.id, owner);
-  if (claim === undefined) throw isBusy(latest(payment).txnId);
-  return claim;
-}
-
-/**
- * Abandons the payment, so that `tx resume` does not ask about it again. A payment that may have
- * been submitted stays open.
- */
-async function abandon(claim: Claim, { journal }: CancelDeps): Promise<Claim> {
-  return latest(claim.payment).state === 'quoted'
-    ? journal.write(claim, { abandoned: true })
-    : claim;
-}
-
-const isBusy = (txnId: string | null): Failure =>
-  new Failure('refused', 'Not cancelled: another process is working on this payment.', {
-    hint: 'Decline the quote in the other svcpay process, or interrupt that process.',
-    txnId: txnId ?? undefined,
-  });
 
 function tooLate(txn: Transaction): Failure {
   const { txnId, txnState } = txn;

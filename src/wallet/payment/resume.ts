@@ -20,7 +20,7 @@ import {
 import type { Consent, PaymentDeps, PaymentOptions, PaymentRequest } from './model.js';
 import { HeldElsewhere, resume, type TakeOverOptions } from './pay.js';
 import { isFinal } from '../../formats/states.js';
-import type { Claim } from '../../store/journal/journal.js';
+import { underClaim, type Claim } from '../../store/journal/journal.js';
 import { echoes, decodeOrder, encodeOrder, type Order } from '../order/orders.js';
 import { instructionOfOrder, orderOfQuote } from '../instruction/order.js';
 import { askedColumns } from '../instruction/instruction.js';
@@ -177,13 +177,10 @@ async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): 
   const draft = { id: deps.newId(), scope, account: deps.account, ref, ...asked, terms };
   const { payment, found } = await journal.begin(draft);
   if (found === 'once') throw alreadyPaid(payment);
-  const claim = await journal.claim(payment.id, owner);
-  if (claim === undefined) return payment;
-  try {
-    return await asAttempt(claim, number, asked.request, txn, deps);
-  } finally {
-    await journal.release(claim);
-  }
+  const adopted = await underClaim(journal, payment.id, owner, (claim) =>
+    asAttempt(claim, number, asked.request, txn, deps),
+  );
+  return adopted ?? payment;
 }
 
 type Asked = Pick<PaymentDraft, 'kind' | 'instruction' | 'digest' | 'idempotencyKey' | 'request'>;

@@ -321,7 +321,6 @@ export function createDeliveryWorker(deps: WorkerDeps) {
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
   let isClaiming = false;
-  let isKicked = false;
 
   function deliverReady(): void {
     if (isClaiming || closing.signal.aborted) return;
@@ -350,15 +349,8 @@ export function createDeliveryWorker(deps: WorkerDeps) {
   }
 
   return {
-    /** Starts posting ready deliveries, once per turn of the event loop. */
-    kick(): void {
-      if (isKicked) return;
-      isKicked = true;
-      setImmediate(() => {
-        isKicked = false;
-        deliverReady();
-      });
-    },
+    /** Starts posting ready deliveries, after the response to the client. */
+    kick: (): void => void setImmediate(deliverReady),
     settled,
     /**
      * Waits briefly for the posts in flight, then aborts the remaining posts. Aborted deliveries

@@ -65,6 +65,8 @@ export interface Kind {
   readonly from?: string;
   /** The payment methods of the destination, by default the internal wallet. */
   readonly to?: readonly string[];
+  /** The only currency of the payment network, if the kind uses one. */
+  readonly carries?: { readonly network: string; readonly ccy: string };
   /** Computes a quote. Throws a `Refusal` for requests that this kind does not support. */
   readonly quote: (ctx: Context, request: CreateRequest) => Quote;
   readonly confirm: (ctx: Context, txn: Transaction) => Transaction;
@@ -183,17 +185,13 @@ function perDollar(ccy: string): Big {
  * Computes the quote for receiving bitcoin.
  * @param detail the field that the confirmation fills: the invoice or the address
  */
-export function receiveQuote(
+export const receiveQuote = (
   request: CreateRequest,
-  carrier: string,
   detail: 'paymentRequest' | 'address',
-): Quote {
-  if (request.source.ccy !== 'BTC') throw badRequest(`${carrier} carries BTC`);
-  return {
-    ...price(request, { ...requestedAmount(request, 'dest'), fee: 'receive' }),
-    sourceDetails: { reqDetails: { [detail]: null, invoicePageUrl: null } },
-  };
-}
+): Quote => ({
+  ...price(request, { ...requestedAmount(request, 'dest'), fee: 'receive' }),
+  sourceDetails: { reqDetails: { [detail]: null, invoicePageUrl: null } },
+});
 
 export function requiredDetail({ dest }: CreateRequest, name: string): string {
   const value = dest.reqDetails[name];

@@ -198,6 +198,9 @@ export function createTransaction(
   );
   if (kind === undefined)
     throw badRequest(`transactions from ${source.method} to ${dest.method} are not supported`);
+  const { carries, from } = kind;
+  if (carries !== undefined && (from === undefined ? dest : source).ccy !== carries.ccy)
+    throw badRequest(`${carries.network} carries ${carries.ccy}`);
   if (
     extRefId !== undefined &&
     extRefIdExists(ctx.store, account.id, extRefId) &&

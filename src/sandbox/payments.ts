@@ -64,12 +64,16 @@ import { decodeInvoice } from '../formats/bolt11/decode.js';
 import { pays, takeFault } from './faults.js';
 import { parseBitcoinAddress, parseTronAddress, tronUsdtContract } from '../formats/address.js';
 
+const lightning = { network: 'Lightning', ccy: 'BTC' };
+const onChain = { network: 'on-chain', ccy: 'BTC' };
+
 const own = v.object({ paymentHash: v.string() });
 
 export const lightningReceive: Kind = {
   name: 'lightning-receive',
   from: 'lightning',
-  quote: (_ctx, request) => receiveQuote(request, 'Lightning', 'paymentRequest'),
+  carries: lightning,
+  quote: (_ctx, request) => receiveQuote(request, 'paymentRequest'),
   confirm(ctx, txn) {
     const { charge: amount, accountDisplayName: description } = txn;
     return withPayer(ctx, issueInvoice(ctx, txn, { amount, description }));
@@ -150,7 +154,8 @@ function payReceive(ctx: Context, txn: Transaction): Transaction {
 export const onchainReceive: Kind = {
   name: 'onchain-receive',
   from: 'on-chain',
-  quote: (_ctx, request) => receiveQuote(request, 'on-chain', 'address'),
+  carries: onChain,
+  quote: (_ctx, request) => receiveQuote(request, 'address'),
   confirm(ctx, txn) {
     const { charge: amount } = txn;
     const address = issueAddress(ctx, 'bitcoin', txn.accountId, txn.id);
@@ -250,9 +255,9 @@ const payment = v.object({
 /** Pays a BOLT11 invoice, each only once, unless a fault allows a second payment. */
 export const lightningSend: Kind = {
   to: ['lightning'],
+  carries: lightning,
   quote(ctx, request) {
     const { source, dest, deduct } = request;
-    if (dest.ccy !== 'BTC') throw badRequest('Lightning carries BTC');
     if (source.amtRequested !== undefined || dest.amtRequested !== undefined) {
       throw badRequest('amtRequested must not be set, because the invoice fixes the amount');
     }
@@ -335,8 +340,8 @@ const recipient = v.object({ accountId: v.optional(v.string()) });
  */
 export const lnurlSend: Kind = {
   to: ['lnurl'],
+  carries: lightning,
   quote(ctx, request) {
-    if (request.dest.ccy !== 'BTC') throw badRequest('Lightning carries BTC');
     const address = requiredDetail(request, 'address');
     const { lnurlAddress, user, account } = resolveLnurl(ctx, address);
     return {
@@ -373,8 +378,8 @@ const minimum = new Big('0.00001');
  */
 export const onchainSend: Kind = {
   to: ['on-chain'],
+  carries: onChain,
   quote(_ctx, request) {
-    if (request.dest.ccy !== 'BTC') throw badRequest('on-chain carries BTC');
     const text = requiredDetail(request, 'address');
     const { address, program } = readAddress(text);
     const { side, amount } = requestedAmount(request, 'dest');
@@ -405,10 +410,9 @@ function readAddress(text: string) {
  */
 export const usdtSend: Kind = {
   to: ['tron', 'eth'],
+  carries: { network: 'tron', ccy: 'USDT' },
   quote(_ctx, request) {
-    const { dest } = request;
-    if (dest.method === 'eth') throw badRequest('eth is not available yet');
-    if (dest.ccy !== 'USDT') throw badRequest('tron carries USDT');
+    if (request.dest.method === 'eth') throw badRequest('eth is not available yet');
     const address = requiredDetail(request, 'address');
     const { hex } = orRefuse(() => parseTronAddress(address));
     if (address === tronUsdtContract) throw badRequest('the address is the USDT contract');

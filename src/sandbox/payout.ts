@@ -242,17 +242,16 @@ const code = v.pipe(
 const sourceOfFunds = v.object({ purpose: code, source: code, relationship: code });
 
 /**
- * The fields of a recipient's bank account. The recipient of a payout is either a bank account or a
- * mobile-money wallet.
+ * The fields of a recipient's account: a bank account by its number alone, or a bank account or
+ * mobile-money wallet with names.
  */
-const bankAccount = v.pipe(
-  v.object({ bankAcctNum: text, institutionCode: text }),
-  v.transform(({ bankAcctNum, institutionCode }) => ({ account: bankAcctNum, institutionCode })),
-);
-const namedAccount = v.pipe(
-  v.object({ acctName: text, acctNum: text, institutionCode: text, institutionName: text }),
-  v.transform(({ acctNum, institutionCode }) => ({ account: acctNum, institutionCode })),
-);
+const bankAccount = v.object({ bankAcctNum: text, institutionCode: text });
+const namedAccount = v.object({
+  acctName: text,
+  acctNum: text,
+  institutionCode: text,
+  institutionName: text,
+});
 
 const terms = v.object({ instant: v.boolean() });
 
@@ -292,7 +291,9 @@ function readRecipient(
   candidates: readonly PayoutMethod[],
 ) {
   const shape = 'bankAcctNum' in reqDetails ? bankAccount : namedAccount;
-  const { account, institutionCode } = read(shape, 'destReq.reqDetails', reqDetails);
+  const given = read<v.InferOutput<typeof shape>>(shape, 'destReq.reqDetails', reqDetails);
+  const { institutionCode } = given;
+  const account = 'acctNum' in given ? given.acctNum : given.bankAcctNum;
   const payoutMethod = candidates.find(({ country, institutionType }) =>
     hasInstitution(country, institutionType, institutionCode),
   );

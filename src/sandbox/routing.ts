@@ -181,11 +181,12 @@ function readBody<T>(incoming: Incoming, shape: v.GenericSchema<unknown, T>): T 
   throw badRequest(complaint(parsed.issues[0]).slice(0, maxMessageLength));
 }
 
+/** Reads a whole number above zero. */
 export function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   const given = query.get(name);
-  if (given !== null && !/^\d{1,6}$/.test(given))
-    throw badRequest(`${name} must be a whole number`);
-  return given === null ? undefined : Number(given);
+  if (given === null) return undefined;
+  if (!/^[1-9]\d{0,8}$/.test(given)) throw badRequest(`${name} must be a whole number above zero`);
+  return Number(given);
 }
 
 /**

@@ -14,6 +14,7 @@ import {
   badRequest,
 } from './wire.js';
 import type { Account } from './accounts.js';
+import { wholeNumber } from './routing.js';
 import { listValues, maxPageSize, timeWindows } from './unspecified.js';
 
 /** The fields `reqDetails` and `kyc` of one side of a transaction, in the service's format. */
@@ -273,8 +274,8 @@ export function listTransactions(
   query: URLSearchParams,
   lag?: ReadLag,
 ) {
-  const limit = Math.min(positiveInteger(query, 'limit', defaultLimit), maxPageSize);
-  const page = positiveInteger(query, 'page', 1);
+  const limit = Math.min(wholeNumber(query, 'limit') ?? defaultLimit, maxPageSize);
+  const page = wholeNumber(query, 'page') ?? 1;
   const filters = readFilters(query);
   const condition = [
     'account_id = ?',
@@ -345,10 +346,3 @@ const readFilters = (query: URLSearchParams): { sql: string; value: string }[] =
     const sql = `${column} ${operator} (SELECT value FROM json_each(?))`;
     return [{ sql, value: JSON.stringify(values) }];
   });
-
-function positiveInteger(query: URLSearchParams, name: string, otherwise: number): number {
-  const text = query.get(name);
-  if (text === null) return otherwise;
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw badRequest(`${name} must be a whole number above zero`);
-  return Number(text);
-}

@@ -15,21 +15,16 @@ import { invoicePayer, payPath } from './payments.js';
 import { lnurlSendable } from './unspecified.js';
 import description from './openapi.json' with { type: 'json' };
 
-const phases: Readonly<Record<State, Phase>> = {
+const phases: Readonly<Partial<Record<State, Phase>>> = {
   quoted: 'unopened',
   srcintent: 'waiting',
   srccreated: 'waiting',
-  destsent: 'waiting',
   completed: 'paid',
   expired: 'expired',
-  failed: 'closed',
-  rejected: 'closed',
-  error: 'closed',
-  usercanceled: 'closed',
 };
 
 const phaseOf = ({ sourceMethod, state }: Transaction): Phase =>
-  sourceMethod === 'on-chain' && state === 'srccreated' ? 'seen' : phases[state];
+  sourceMethod === 'on-chain' && state === 'srccreated' ? 'seen' : (phases[state] ?? 'closed');
 
 /** Writes the payment page: one HTML document whose content policy forbids all external content. */
 function showPage(call: Call): Outgoing {

@@ -205,7 +205,7 @@ export function issueAddress(
     .update(`${chain}/${txnId ?? accountId}`)
     .digest()
     .subarray(0, 20);
-  const address = encode(chain, hash);
+  const address = encoders[chain](hash);
   store.insert('address', { address, chain, accountId, txnId });
   return address;
 }
@@ -214,16 +214,11 @@ export function issueAddress(
  * Encodes an address. On Bitcoin, the encoded address is a testnet address. On TRON and Ethereum,
  * addresses have the same format on all networks.
  */
-function encode(chain: Chain, hash: Uint8Array): string {
-  switch (chain) {
-    case 'bitcoin':
-      return encodeSegwitAddress('testnet', 0, hash);
-    case 'tron':
-      return encodeTronAddress(hash);
-    case 'ethereum':
-      return encodeEvmAddress(hash);
-  }
-}
+const encoders: Readonly<Record<Chain, (hash: Uint8Array) => string>> = {
+  bitcoin: (hash) => encodeSegwitAddress('testnet', 0, hash),
+  tron: encodeTronAddress,
+  ethereum: encodeEvmAddress,
+};
 
 const invoiceRow = v.object({
   paymentHash: v.string(),

@@ -57,7 +57,7 @@ const tables: Readonly<Record<string, string>> = {
   book: `
     id INTEGER PRIMARY KEY,
     owner TEXT NOT NULL,
-    role TEXT NOT NULL CHECK (role IN ('available', 'reserved', 'fees', 'desk', 'outside')),
+    role TEXT NOT NULL,
     ccy TEXT NOT NULL,
     balance INTEGER NOT NULL CHECK (balance >= 0 OR role IN ('desk', 'outside')),
     changed_at INTEGER NOT NULL,
@@ -129,8 +129,7 @@ const tables: Readonly<Record<string, string>> = {
     txn_id TEXT NOT NULL,
     txn_state TEXT NOT NULL,
     body TEXT NOT NULL,
-    status TEXT NOT NULL CHECK (status IN ('scheduled', 'sending', 'delivered', 'failed',
-    'canceled')),
+    status TEXT NOT NULL,
     tries INTEGER NOT NULL DEFAULT 0,
     due_at INTEGER NOT NULL,
     created_at INTEGER NOT NULL`,
@@ -168,7 +167,7 @@ const tables: Readonly<Record<string, string>> = {
   // foreign ones once paid.
   invoice: `
     payment_hash TEXT PRIMARY KEY,
-    origin TEXT NOT NULL CHECK (origin IN ('own', 'outside', 'foreign')),
+    origin TEXT NOT NULL,
     invoice TEXT NOT NULL,
     preimage TEXT,
     txn_id TEXT REFERENCES txn (id),
@@ -179,7 +178,7 @@ const tables: Readonly<Record<string, string>> = {
   // receive.
   address: `
     address TEXT PRIMARY KEY,
-    chain TEXT NOT NULL CHECK (chain IN ('bitcoin', 'tron', 'ethereum')),
+    chain TEXT NOT NULL,
     account_id TEXT NOT NULL REFERENCES account (id),
     txn_id TEXT REFERENCES txn (id)`,
   // Money that came in without a transaction.
@@ -190,7 +189,7 @@ const tables: Readonly<Record<string, string>> = {
   // What was broadcast on a blockchain, by the id of its transaction or deposit.
   transfer: `
     id TEXT PRIMARY KEY,
-    chain TEXT NOT NULL CHECK (chain IN ('bitcoin', 'tron', 'ethereum')),
+    chain TEXT NOT NULL,
     confirmations INTEGER NOT NULL DEFAULT 0 CHECK (confirmations <= needed),
     needed INTEGER NOT NULL`,
   request_log: `

@@ -27,14 +27,25 @@ export type Metrics = ReturnType<typeof createMetrics>;
 const collectMs = 5_000;
 const seconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
 
-/** Defines every metric on the page that Prometheus reads. */
-function defineMetrics(registry: Registry) {
+function definers() {
+  const registry = new Registry();
   const shared = { registers: [registry] };
-  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
-    new Counter({ name: `svcpay_${name}`, help, labelNames, ...shared });
-  const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
-    new Gauge({ name: `svcpay_${name}`, help, labelNames, ...shared });
   return {
+    registry,
+    counter: <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+      new Counter({ name: `svcpay_${name}`, help, labelNames, ...shared }),
+    gauge: <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+      new Gauge({ name: `svcpay_${name}`, help, labelNames, ...shared }),
+    duration: <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+      new Histogram({ name: `svcpay_${name}`, help, labelNames, buckets: seconds, ...shared }),
+  };
+}
+
+/** Defines the metrics of a receiver since its start. */
+function defineCounts() {
+  const { registry, counter, duration } = definers();
+  return {
+    registry,
     requests: counter('webhook_requests_total', 'Requests received, by result', 'result'),
     duplicates: counter(
       'webhook_duplicates_total',
@@ -51,6 +62,16 @@ function defineMetrics(registry: Registry) {
       'Commands that svcpay ran for events, by exit code or signal',
       'code',
     ),
+    service: duration('service_seconds', 'Duration of a request to the service'),
+    database: duration('database_seconds', 'Duration of a call to the webhook inbox', 'call'),
+  };
+}
+
+/** Defines the metrics of the stores. */
+function defineStored() {
+  const { registry, gauge } = definers();
+  return {
+    registry,
     waiting: gauge('webhook_backlog', 'Events waiting for delivery', 'consumer'),
     oldestEvent: gauge(
       'webhook_backlog_oldest_seconds',
@@ -76,28 +97,12 @@ function defineMetrics(registry: Registry) {
       'payments_refused',
       '1 if svcpay pays nothing, because the database was restored or is another database',
     ),
-    service: new Histogram({
-      name: 'svcpay_service_seconds',
-      help: 'Duration of a request to the service',
-      buckets: seconds,
-      ...shared,
-    }),
-    database: new Histogram({
-      name: 'svcpay_database_seconds',
-      help: 'Duration of a call to the webhook inbox',
-      labelNames: ['call'],
-      buckets: seconds,
-      ...shared,
-    }),
   };
 }
 
-type Defined = ReturnType<typeof defineMetrics>;
-
 export function createMetrics() {
-  const registry = new Registry();
-  const metrics = defineMetrics(registry);
-  const { service, database, databaseUp } = metrics;
+  const [counts, stored] = [defineCounts(), defineStored()];
+  const { service, database, registry } = counts;
   return {
     timedLookUp: <A extends unknown[], R>(lookUp: (...args: A) => Promise<R>) =>
       timed(lookUp, () => service.startTimer()),
@@ -107,35 +112,24 @@ export function createMetrics() {
       read: timed(store.read, () => database.startTimer({ call: 'read' })),
     }),
     async page(sources: MetricSources): Promise<Page> {
-      setCounts(metrics, sources.totals());
+      setCounts(counts, sources.totals());
       const inTime = Promise.race([
-        setStored(metrics, sources).then(() => 1),
+        setStored(stored, sources).then(() => 1),
         delay(collectMs, 0, { ref: false }),
       ]);
-      const isUp = await inTime.catch(() => 0);
-      databaseUp.set(isUp);
-      return { status: 200, type: registry.contentType, body: await registry.metrics() };
+      stored.databaseUp.set(await inTime.catch(() => 0));
+      const body = (await registry.metrics()) + (await stored.registry.metrics());
+      return { status: 200, type: registry.contentType, body };
     },
   };
 }
 
-const storedNames = [
-  'webhook_backlog',
-  'webhook_backlog_oldest_seconds',
-  'payments',
-  'payments_oldest_seconds',
-  'database_up',
-  'payments_refused',
-] as const;
-
 /** Returns a page with only the figures from the stores, for the textfile collector. */
 export async function storedPage(sources: StoredSources): Promise<string> {
-  const registry = new Registry();
-  const metrics = defineMetrics(registry);
-  await setStored(metrics, sources);
-  metrics.databaseUp.set(1);
-  const pages = storedNames.map((name) => registry.getSingleMetricAsString(`svcpay_${name}`));
-  return (await Promise.all(pages)).join('\n');
+  const stored = defineStored();
+  await setStored(stored, sources);
+  stored.databaseUp.set(1);
+  return (await stored.registry.metrics()).trimEnd();
 }
 
 /** Wraps a function to measure the duration of its calls. */
@@ -156,10 +150,10 @@ const timed =
  * active while the database is unavailable.
  */
 async function setStored(
-  metrics: Defined,
+  stored: ReturnType<typeof defineStored>,
   { backlog, unfinished, mayPay }: StoredSources,
 ): Promise<void> {
-  const { refused } = metrics;
+  const { waiting, oldestEvent, payments: counts, oldestPayment, refused } = stored;
   const [events, payments] = await Promise.all([backlog(), unfinished()]).finally(() =>
     mayPay().then(
       () => refused.set(0),
@@ -168,7 +162,6 @@ async function setStored(
       },
     ),
   );
-  const { waiting, oldestEvent, payments: counts, oldestPayment } = metrics;
   for (const each of [waiting, oldestEvent, counts, oldestPayment]) each.reset();
   const ages = new Map<string, number>();
   for (const { consumer, count, oldestSeconds } of events.filter((each) => !isFormer(each))) {
@@ -186,7 +179,7 @@ async function setStored(
 
 /** Sets each counter to the number that the receiver has counted since the receiver started. */
 function setCounts(
-  { requests, duplicates, deliveries, exits }: Defined,
+  { requests, duplicates, deliveries, exits }: ReturnType<typeof defineCounts>,
   {
     received,
     wrongSignatures,

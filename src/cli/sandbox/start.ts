@@ -1,4 +1,5 @@
 // Runs the sandbox as a server on this machine until it is interrupted.
+import { once } from 'node:events';
 import { startServer } from '../../sandbox/server.js';
 import { Failure } from '../../formats/failure.js';
 import { credentialsAnswer, fieldNames, type Credentials } from '../../formats/sandbox/answers.js';
@@ -6,7 +7,7 @@ import { sandboxFile } from '../../store/files/home.js';
 import { commandLine } from '../../terminal/next-step.js';
 import { detailLines } from '../../terminal/cards/card.js';
 import { fieldColumns, type RecordView } from '../../terminal/rows/view.js';
-import { defineCommand } from '../define.js';
+import { defineCommand, record } from '../define.js';
 import { portFailure } from '../webhook/receiving.js';
 import { file, text, whole, choice, flag, word, type ValuesOf } from '../values.js';
 import { parseDuration } from '../../formats/calendar.js';
@@ -63,16 +64,32 @@ async function readCertificate(file: string): Promise<string> {
   return text;
 }
 
-export const untilInterrupted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-
 const readyFields = ['url', ...fieldNames(credentialsAnswer), 'pid'];
 
+type Ready = Credentials & { readonly url: string };
+
+const readyView: RecordView<Ready> = {
+  screen: (canvas, ready) => [
+    '',
+    ...detailLines(
+      [
+        { label: 'Sandbox', value: ready.url },
+        { label: 'API key', value: ready.apiKey, whole: true },
+        { label: 'Secret', value: ready.apiSecret, whole: true },
+        { label: 'Account', value: ready.accountId, whole: true },
+      ],
+      canvas,
+    ),
+    '',
+    `  ${commandLine({ command: 'login', options: { '--base-url': ready.url } }, {})}`,
+    '',
+    `  ${canvas.style.dim('Ctrl-C stops the sandbox; its data stays.')}`,
+  ],
+  columns: fieldColumns(readyFields),
+  quiet: ({ url }) => url,
+};
+
 export const sandboxStart = defineCommand({
-  fields: readyFields,
   options: {
     port: whole(0, 65_535, 'PORT')
       .otherwise(4711)
@@ -112,31 +129,15 @@ export const sandboxStart = defineCommand({
       throw portFailure(error, '127.0.0.1', port, 'sandbox start --port');
     });
     context.onClose(() => server.stop());
-    const ready = { url: server.url, ...server.service.credentials, pid: context.pid };
-    await context.out.record(ready, readyView(ready));
-    await untilInterrupted(context.signal);
+    return { url: server.url, ...server.service.credentials, pid: context.pid };
   },
-});
-
-type Ready = Credentials & { readonly url: string };
-
-const readyView = (ready: Ready): RecordView<Ready> => ({
-  screen: (canvas) => [
-    '',
-    ...detailLines(
-      [
-        { label: 'Sandbox', value: ready.url },
-        { label: 'API key', value: ready.apiKey, whole: true },
-        { label: 'Secret', value: ready.apiSecret, whole: true },
-        { label: 'Account', value: ready.accountId, whole: true },
-      ],
-      canvas,
-    ),
-    '',
-    `  ${commandLine({ command: 'login', options: { '--base-url': ready.url } }, {})}`,
-    '',
-    `  ${canvas.style.dim('Ctrl-C stops the sandbox; its data stays.')}`,
-  ],
-  columns: fieldColumns(readyFields),
-  quiet: ({ url }) => url,
+  changes: true,
+  view: {
+    ...record(readyView),
+    /** Prints where the sandbox is, and lets it run until a person or the system stops it. */
+    async print(ready, _parts, { out, signal }) {
+      await out.record(ready, readyView);
+      if (!signal.aborted) await once(signal, 'abort');
+    },
+  },
 });

@@ -57,7 +57,7 @@ const frame = (lines: readonly string[]): string => {
 /**
  * Shows lines on the alternate screen until the caller runs `close`. Redraws the lines after a
  * change of the window size, and for each call of `draw`. `open` shows the lines again after
- * `close`.
+ * `close`. `hide` closes the screen, and returns `open`, as {@link takeKeys} needs it.
  */
 export function openFullScreen({ stdout, unicode }: Terminal, lines: () => readonly string[]) {
   let isOpen = false;
@@ -75,6 +75,10 @@ export function openFullScreen({ stdout, unicode }: Terminal, lines: () => reado
     isOpen = false;
     stdout.off('resize', draw);
   };
+  const hide = (): (() => void) => {
+    close();
+    return open;
+  };
   open();
-  return { open, draw, close };
+  return { open, draw, close, hide };
 }

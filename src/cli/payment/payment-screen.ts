@@ -25,7 +25,7 @@ import type { Answer, Approval, PaymentDeps, PaymentEvent } from '../../wallet/p
 import { commandFor } from '../../terminal/next-step.js';
 import type { Context } from '../context.js';
 import { within } from '../process.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, unlessFailure } from '../../formats/failure.js';
 import type { CardDetail } from '../../terminal/cards/card.js';
 import { decodeOrder, type Order } from '../../wallet/order/orders.js';
 import { movedAmounts, spentBy } from '../../wallet/history/moved-amounts.js';
@@ -464,12 +464,8 @@ export async function readWorth({ client, sleep }: Context): Promise<WorthOf> {
 function worthOf({ ccy, value }: Money, into: string | undefined, rates: Rates) {
   if (into === undefined && ccy !== 'BTC') return undefined;
   const quote = into ?? fiat;
-  try {
-    const { rate } = findRate(rates, ccy + quote);
-    return money(quote, value.times(rate).round(decimalsOf(quote)));
-  } catch {
-    return undefined;
-  }
+  const found = unlessFailure(() => findRate(rates, ccy + quote));
+  return found && money(quote, value.times(found.rate).round(decimalsOf(quote)));
 }
 
 const leastKnown = 3;

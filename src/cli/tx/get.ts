@@ -3,7 +3,7 @@
 import type { Transaction } from '../../api/types.js';
 import { amountWithSats, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
-import { Failure, isUnknown } from '../../formats/failure.js';
+import { Failure, isUnknown, unlessFailure } from '../../formats/failure.js';
 import { invoiceCard, type InvoiceCard } from '../../terminal/cards/invoice-card.js';
 import { receiptPage, receiptView, type ReceiptPageOptions } from '../../terminal/cards/receipt.js';
 import { commandFor } from '../../terminal/next-step.js';
@@ -175,10 +175,6 @@ function openRequest(
  * invoice.
  */
 function invoiceOf({ sourceReq, destReq }: Transaction): Invoice | undefined {
-  const text = sourceReq.reqDetails?.['paymentRequest'] ?? destReq.reqDetails?.['paymentRequest'];
-  try {
-    return typeof text === 'string' ? decodeInvoice(text) : undefined;
-  } catch {
-    return undefined;
-  }
+  const text = sourceReq.reqDetails?.paymentRequest ?? destReq.reqDetails?.paymentRequest;
+  return typeof text === 'string' ? unlessFailure(() => decodeInvoice(text)) : undefined;
 }

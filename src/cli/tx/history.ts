@@ -61,12 +61,8 @@ const methods = () =>
     (given) => {
       const name = given.toLowerCase();
       const method = entryOf(methodWords, name) ?? name;
-      if (
-        knownMethods.some((each) => each === method) ||
-        payoutMethod.test(method) ||
-        ownWallet.test(method)
-      )
-        return method;
+      const isKnown = knownMethods.some((each) => each === method);
+      if (isKnown || payoutMethod.test(method) || ownWallet.test(method)) return method;
       throw notMethod(given);
     },
     knownMethods,
@@ -131,6 +127,7 @@ export const historyOptions = {
 };
 
 type HistoryFlags = ValuesOf<typeof historyOptions>;
+type PeriodFlags = Pick<HistoryFlags, 'time' | 'since' | 'until' | 'month'>;
 
 /**
  * Builds the filter of a list request. If no period is given, the filter requests the whole
@@ -161,12 +158,7 @@ function calledBy(method: string): readonly string[] {
 
 /** Throws Failure `usage` for more than one kind of period. */
 export function instantsOf(
-  {
-    time,
-    since,
-    until,
-    month: of,
-  }: Partial<Pick<HistoryFlags, 'time' | 'since' | 'until' | 'month'>>,
+  { time, since, until, month: of }: Partial<PeriodFlags>,
   now: number,
 ): { readonly since: Instant | undefined; readonly until: Instant | undefined } {
   const isSpan = since !== undefined || until !== undefined;
@@ -189,8 +181,7 @@ async function period(
   until: Instant | undefined,
   service: ServiceClient,
 ) {
-  const isRelative = [since, until].some((each) => each !== undefined && 'ago' in each);
-  const now = isRelative ? await timeOf(service) : service.serviceNow();
+  const now = [since, until].some(isRelative) ? await timeOf(service) : service.serviceNow();
   const start = startOf(since, now);
   const end =
     until === undefined ? Date.parse(endTime) : 'ago' in until ? now - until.ago : until.last;
@@ -198,12 +189,13 @@ async function period(
   return { time: 'other', startTime: isoTime(start), endTime: isoTime(end) } as const;
 }
 
+const isRelative = (each: Instant | undefined): boolean => each !== undefined && 'ago' in each;
+
 /** Returns the start of the period in epoch ms, or 0 without a period. */
 export const beginningOf = async (
   since: Instant | undefined,
   service: ServiceClient,
-): Promise<number> =>
-  startOf(since, since !== undefined && 'ago' in since ? await timeOf(service) : 0);
+): Promise<number> => startOf(since, isRelative(since) ? await timeOf(service) : 0);
 
 export const startOf = (since: Instant | undefined, now: number): number =>
   since === undefined ? 0 : 'ago' in since ? now - since.ago : since.first;
@@ -226,14 +218,9 @@ const notState = (given: string): string =>
   'or another state of the service.';
 
 /** Describes the period for the heading of a list. */
-export function periodText({
-  time,
-  since,
-  until,
-  month: of,
-}: Pick<HistoryFlags, 'time' | 'since' | 'until' | 'month'>): string {
+export function periodText({ time, since, until, month: of }: PeriodFlags): string {
   if (time !== undefined) return periodNames[time];
-  return since === undefined && until === undefined && of === undefined
+  return [since, until, of].every((each) => each === undefined)
     ? 'all of history'
     : 'requested period';
 }

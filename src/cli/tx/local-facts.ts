@@ -12,7 +12,7 @@ import { actorInWords } from '../../wallet/payment/story.js';
 import { payeeOf } from '../../wallet/payout/methods.js';
 import type { Context } from '../context.js';
 import { failureReasonOf } from '../../api/unspecified.js';
-import { Failure, ifAvailable, type FailureKind } from '../../formats/failure.js';
+import { Failure, ifAvailable, unlessFailure, type FailureKind } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
 import { readPayload } from '../../webhooks/events.js';
 import { existsSync } from 'node:fs';
@@ -100,11 +100,7 @@ export async function partiesOf(txnIds: readonly string[], context: Context): Pr
   const facts = await factsOf(txnIds, context);
   return (txnId) => {
     const payment = facts.get(txnId)?.payment;
-    try {
-      return payment && partyOf(payment);
-    } catch {
-      return undefined;
-    }
+    return payment && unlessFailure(() => partyOf(payment));
   };
 }
 

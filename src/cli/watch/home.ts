@@ -427,13 +427,7 @@ async function showReceipts(picked: Picked, first: Part, context: Context): Prom
         if (key.name === 'down' && index < rows.length - 1) return void read(index + 1, part);
         if (key.ctrl === true || ['escape', 'q', 'return'].includes(key.name ?? '')) leave({});
       };
-      release = takeKeys(terminal, {
-        onKey,
-        hide: () => {
-          screen.close();
-          return screen.open;
-        },
-      });
+      release = takeKeys(terminal, { onKey, hide: screen.hide });
       void read(shown.index, first);
     });
   } finally {

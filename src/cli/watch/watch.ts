@@ -107,14 +107,7 @@ async function showScreen({ home, more }: Overview, context: Context): Promise<s
     if (action === 'leave') leave();
     if (action === 'open') void open();
   };
-  const take = (): (() => void) =>
-    takeKeys(terminal, {
-      onKey,
-      hide: () => {
-        screen.close();
-        return screen.open;
-      },
-    });
+  const take = (): (() => void) => takeKeys(terminal, { onKey, hide: screen.hide });
   let release = take();
   const open = async (): Promise<void> => {
     const txnId = openable(model)[model.chosen];

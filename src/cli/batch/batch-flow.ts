@@ -40,6 +40,8 @@ import {
   batchStatusList,
   dryRunLines,
   remarkText,
+  shownFailures,
+  type BatchLine,
   type BatchPlan,
   type BatchSummary,
   batchFields,
@@ -54,9 +56,13 @@ export interface BatchResult extends BatchEnd {
   readonly plan: BatchPlan;
 }
 
+/** The first rows that failed. */
+const failedFirst = (rows: readonly BatchLine[]): readonly BatchLine[] =>
+  rows.filter(({ error }) => error !== null).slice(0, shownFailures);
+
 /** Prints the result of a batch, or the rows of a dry run. */
 async function printBatch(
-  { summary, rows, failures, plan }: BatchResult,
+  { summary, rows, plan }: BatchResult,
   _parts: object,
   context: Context,
 ): Promise<void> {
@@ -67,7 +73,7 @@ async function printBatch(
     if (out.format === 'jsonl') return;
   }
   if (list === undefined || out.format === 'json')
-    return out.record(summary, batchView(summary, failures));
+    return out.record(summary, batchView(summary, failedFirst(rows)));
   await out.list(list, batchRowList);
   if (!out.forPeople) return warnOf(summary, context);
   const totals = { ...plan, rows: undefined };
@@ -76,7 +82,10 @@ async function printBatch(
 
 export const batchResultView: View<BatchResult> = {
   fields: batchFields,
-  dataOf: ({ summary, failures }) => (failures.length === 0 ? summary : { ...summary, failures }),
+  dataOf: ({ summary, rows }) => {
+    const failures = failedFirst(rows);
+    return failures.length === 0 ? summary : { ...summary, failures };
+  },
   print: printBatch,
 };
 
@@ -125,7 +134,7 @@ export async function runRows(
     const lines = linesOf([...settled, ...priced.rows].toSorted((a, b) => a.line - b.line));
     const [refused] = priced.refused;
     const failure = refusal ?? (refused && refusedRow(refused));
-    return { summary: { ...before, list: lines }, rows: lines, failures: [], failure, plan };
+    return { summary: { ...before, list: lines }, rows: lines, failure, plan };
   }
   const isDrawn = context.out.card((canvas) => ['', ...batchCard(before, plan, canvas), '']);
   if (!isDrawn) warnOf(before, context);

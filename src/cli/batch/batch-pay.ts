@@ -6,7 +6,6 @@ import { Failure, ifAvailable, isUnknown } from '../../formats/failure.js';
 import {
   progressLine,
   rowLine,
-  shownFailures,
   resultFields,
   type BatchLine,
   type BatchSummary,
@@ -76,8 +75,6 @@ export interface BatchEnd {
   readonly summary: BatchSummary;
   /** The rows that have ended, in the order of the file. */
   readonly rows: readonly BatchLine[];
-  /** The first rows that failed. */
-  readonly failures: readonly BatchLine[];
   readonly failure?: Failure | undefined;
 }
 
@@ -118,7 +115,7 @@ export async function payBatch(
       (fault: unknown) => ({ complete: false, fault }),
     );
     record.end();
-    const { tally, failures } = record;
+    const { tally } = record;
     if (fault !== undefined && !hasMoved(tally)) throw fault;
     const ended = record.ended.toSorted((a, b) => a.line.line - b.line.line);
     const lost = await resultLines(ended, context)
@@ -146,7 +143,6 @@ export async function payBatch(
         result: path,
       },
       rows: ended.map(({ line }) => line),
-      failures,
       failure: failure && mayRetry && !isUnknown(failure) ? withRetry(failure, retry) : failure,
     };
   } finally {
@@ -171,7 +167,6 @@ function recorder(rows: number, stop: AbortSignal, context: Context) {
   const { out, live, terminal, now } = context;
   const { stderr, stderrCanvas, canAnimate } = terminal;
   const ended: Omit<ResultLine, 'worth'>[] = [];
-  const failures: BatchLine[] = [];
   let tally = emptyTally;
   /** The finished rows that svcpay has not shown yet. */
   let waiting: (() => void)[] = [];
@@ -198,7 +193,6 @@ function recorder(rows: number, stop: AbortSignal, context: Context) {
     get tally() {
       return tally;
     },
-    failures,
     /** The lines of the rows that have ended, which need less memory than the rows. */
     ended,
     begin(): void {
@@ -215,7 +209,6 @@ function recorder(rows: number, stop: AbortSignal, context: Context) {
     add(row: Row): void {
       tally = tallied(tally, row);
       const line = lineOf(row, now());
-      if (row.failure !== undefined && failures.length < shownFailures) failures.push(line);
       ended.push({ line, cells: row.cells });
       out.change(line);
       const text = rowLine(line, doneRows(tally), rows);

@@ -188,7 +188,7 @@ async function rowsOfFile(file: string, flags: RowFlags, context: Context): Prom
   for (const row of readRows(bytes, resultColumns))
     if (!isProblem(row)) results.set(row.line, row.cells);
   const { found } = await inJournal(read, { name: flags.name, alike: alikeIn(context) });
-  return found.map(({ row }) => ({ ...row, cells: results.get(row.line) ?? row.cells }));
+  return found.map((row) => ({ ...row, cells: results.get(row.line) ?? row.cells }));
 }
 
 async function rowsOfRun(named: string, context: Context): Promise<Row[]> {

@@ -166,5 +166,5 @@ async function paymentsOf(
   }
   const lookup = { name: batch.name, alike: alikeIn(context) };
   const { found } = await inJournal(proposedRows(read, environmentOf(context)), lookup);
-  return found.map(({ row }) => row.payment);
+  return found.map(({ payment }) => payment);
 }

@@ -141,12 +141,12 @@ export async function checkBatch<R extends BatchRow>(
   const seen: EarlierRows = new Map();
   const { found, isRepeated } = await inJournal(read, deps);
   const rows: Row[] = [];
-  for (const { row, similar } of found) {
+  for (const row of found) {
     const checked = await orProblem(row.line, async () => {
       inColumn('ref', () => parseReference(row.ref));
       checkNew(row, seen);
       const { order: _order, ...kept } = row;
-      return { ...kept, standing: await standing(row, similar, deps) };
+      return { ...kept, standing: await standing(row, deps) };
     });
     if (isProblem(checked)) problems.push(checked);
     else rows.push(checked);
@@ -168,12 +168,6 @@ export async function checkBatch<R extends BatchRow>(
   };
 }
 
-interface FoundRow<R extends Row> {
-  readonly row: R;
-  /** A paid payment under a reference that differs only in letter case or blanks. */
-  readonly similar: Payment | undefined;
-}
-
 /**
  * Fills the payments of the rows. If most references of the rows were paid by runs with other
  * names, as employee numbers are each month, the name of this run becomes part of each reference.
@@ -181,30 +175,27 @@ interface FoundRow<R extends Row> {
 export async function inJournal<R extends Row>(
   rows: readonly R[],
   lookup: Lookup,
-): Promise<{ readonly found: readonly FoundRow<R>[]; readonly isRepeated: boolean }> {
+): Promise<{ readonly found: readonly R[]; readonly isRepeated: boolean }> {
   const found = await withPayments(rows, lookup);
   const isOfOther = ({ payment }: Row): boolean =>
     payment?.batch !== undefined &&
     mayHavePaid(payment) &&
     readRunName(payment.batch.run).name !== lookup.name;
-  const named = found.filter(({ row }) => row.isNamed);
-  const others = named.filter(({ row }) => isOfOther(row)).length;
+  const named = found.filter(({ isNamed }) => isNamed);
+  const others = named.filter(isOfOther).length;
   const isRepeated = others > 0 && others * 2 >= named.length;
   if (!isRepeated || lookup.name === '') return { found, isRepeated };
   const renamed = rows.map((row) => underName(row, lookup.name));
   return { found: await withPayments(renamed, lookup), isRepeated };
 }
 
-async function withPayments<R extends Row>(
-  rows: readonly R[],
-  { alike }: Lookup,
-): Promise<FoundRow<R>[]> {
+async function withPayments<R extends Row>(rows: readonly R[], { alike }: Lookup): Promise<R[]> {
   const byRef = grouped(await alike(rows.map(({ ref }) => ref)), ({ ref }) => alikeRef(ref));
   return rows.map((row) => {
     const payments = byRef.get(alikeRef(row.ref)) ?? [];
     const payment = payments.find(({ ref }) => ref === row.ref);
     const similar = payment === undefined ? payments.find(mayHavePaid) : undefined;
-    return { row: { ...row, payment }, similar };
+    return { ...row, payment, similar };
   });
 }
 
@@ -242,11 +233,8 @@ const usage = (column: string, message: string): Failure =>
 type StandingDeps = Omit<CheckDeps, 'plan'>;
 
 /** What an earlier run did with the row. Throws Failure for a row that cannot be paid. */
-async function standing(
-  row: PlannedRow,
-  similar: Payment | undefined,
-  deps: StandingDeps,
-): Promise<RowStanding> {
+async function standing(row: PlannedRow, deps: StandingDeps): Promise<RowStanding> {
+  const { similar } = row;
   if (similar !== undefined)
     throw usage(
       'ref',

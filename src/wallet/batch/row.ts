@@ -110,6 +110,8 @@ export interface Row extends PaidRow, Omit<ReadRow, 'line' | 'ref' | 'order'> {
   readonly content: string;
   /** The payment of the row in the journal. */
   readonly payment?: Payment | undefined;
+  /** A paid payment under a reference that differs only in letter case or blanks. */
+  readonly similar?: Payment | undefined;
   readonly standing: RowStanding;
   /** The cost, as the service quoted it for this row or a row like it. */
   readonly cost?: RowCost | undefined;

@@ -20,6 +20,7 @@ import {
   type Problem,
   type Columns,
   CellFailure,
+  cellFailure,
   inColumn,
 } from '../../wallet/batch/rows.js';
 import type { BudgetOfRun } from '../../wallet/payment/model.js';
@@ -341,7 +342,7 @@ async function ownReference(
     return (await digestUnder(ref)) === digestOf(instruction) ? ref : undefined;
   // A space at the end of a reference is invisible, but would make the row a different payment.
   if (ref.trim() !== ref)
-    throw usageIn('ref', `The reference "${ref}" must not begin or end with a space.`);
+    throw cellFailure('ref', `The reference "${ref}" must not begin or end with a space.`);
   return inColumn('ref', () => reference().read(ref));
 }
 
@@ -419,7 +420,10 @@ async function planPayout(
   { contacts, sender, lookUp }: PlanDeps,
 ): Promise<Paid> {
   if (given.length === 0)
-    throw usageIn('to', '"to" is missing. Give a destination or a name from your address book.');
+    throw cellFailure(
+      'to',
+      '"to" is missing. Give a destination or a name from your address book.',
+    );
   const raw: RawValues = Object.fromEntries(
     given.map((name) => [payoutColumns.get(name) ?? name, cells[name]]),
   );
@@ -444,16 +448,13 @@ async function planPayout(
   const draft = inColumn(inAmount, () => read({ ...answers, amount }));
   const missing = missingAnswers(draft).map(columnOf);
   if (missing[0] !== undefined)
-    throw usageIn(missing[0], `A payout must also have ${missing.join(', ')}.`);
+    throw cellFailure(missing[0], `A payout must also have ${missing.join(', ')}.`);
   inColumn(inAmount, () => checkCurrency(draft));
   const instruction = await completePayout(draft, lookUp, note).catch((error: unknown) => {
     throw error instanceof Failure ? new CellFailure('institution', error) : error;
   });
   return { instruction, isSlow: true, to: instruction.to };
 }
-
-const usageIn = (column: string, message: string): Failure =>
-  new CellFailure(column, new Failure('usage', message));
 
 /**
  * Returns the amount of a row with its unit, from the column `amount` or from `amount` and

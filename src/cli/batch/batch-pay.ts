@@ -21,6 +21,7 @@ import {
   emptyTally,
   failureOf,
   faultFailure,
+  runAgain,
   hasMoved,
   tallied,
 } from '../../wallet/batch/run.js';
@@ -32,7 +33,7 @@ import { type Context, keepMemorySmall, nestedContext } from '../context.js';
 import { paymentDeps } from '../payment/payment-flow.js';
 import { termsOf } from '../payment/payment-options.js';
 import { type BatchSource, type BatchFlags, resultColumns } from './batch-check.js';
-import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { appendFile, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { stringify } from 'csv-stringify/sync';
 import { codeOf, messageOf } from '../../formats/text.js';
 import { csvCell } from '../../terminal/rows/list.js';
@@ -350,16 +351,15 @@ async function openResult(
   const names = new Set([...resultFields, ...columns]);
   try {
     // Creates the file, so that a folder without write access stops the batch before any payment.
-    await (await open(path, 'a', 0o600)).close();
+    await appendFile(path, '', { mode: 0o600 });
     const bytes = await readFile(path);
-    if (bytes.length > 0)
-      for (const row of readRows(bytes, resultColumns)) {
-        if (isProblem(row)) throw new Error(`line ${row.line}: ${row.message}`);
-        if (row.cells['outcome'] === undefined) throw new Error('the file is not a batch result');
-        earlier.set(row.cells['ref'] ?? '', row.cells);
-        for (const name of Object.keys(row.cells))
-          if (!resultColumns.ofResult.has(name)) names.add(name);
-      }
+    for (const row of bytes.length > 0 ? readRows(bytes, resultColumns) : []) {
+      if (isProblem(row)) throw new Error(`line ${row.line}: ${row.message}`);
+      const { cells } = row;
+      if (cells['outcome'] === undefined) throw new Error('the file is not a batch result');
+      earlier.set(cells['ref'] ?? '', cells);
+      for (const name of Object.keys(cells)) if (!resultColumns.ofResult.has(name)) names.add(name);
+    }
   } catch (cause) {
     throw new Failure('usage', `the results cannot be written to ${path}: ${messageOf(cause)}.`, {
       money: 'Nothing was sent',
@@ -381,10 +381,7 @@ async function openResult(
         'unexpected',
         `The results cannot be written to ${path} (${codeOf(cause)}). The journal contains all ` +
           'payments.',
-        {
-          hint: 'Run the same command again. It continues the batch and pays no row twice.',
-          cause,
-        },
+        { ...runAgain, cause },
       );
     });
   };
@@ -404,13 +401,10 @@ const cellsOf = (values: Readonly<Record<string, unknown>>): Record<string, stri
 async function replace(path: string, text: string): Promise<void> {
   const place = await realpath(path);
   const unfinished = `${place}.${process.pid}`;
-  const file = await open(unfinished, 'w', (await stat(place)).mode);
   try {
-    await file.writeFile(text);
-    await file.sync();
+    await writeFile(unfinished, text, { flush: true, mode: (await stat(place)).mode });
     await rename(unfinished, place);
   } finally {
-    await file.close();
     await rm(unfinished, { force: true });
   }
 }

@@ -4,14 +4,13 @@ import {
   closeSync,
   constants,
   fstatSync,
-  fsyncSync,
   lstatSync,
   openSync,
   readdirSync,
   readSync,
   renameSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../formats/failure.js';
@@ -51,7 +50,7 @@ export function checkOutbox(folder: string): void {
 export function writeProposal(folder: string, id: string, text: string): string {
   const path = join(folder, `${id}${ending}`);
   if (lstatSync(path, { throwIfNoEntry: false })) return path;
-  writeDurably(`${path}.new`, text, 'w');
+  writeFileSync(`${path}.new`, text, { flush: true, mode: 0o644 });
   renameSync(`${path}.new`, path);
   return path;
 }
@@ -59,7 +58,8 @@ export function writeProposal(folder: string, id: string, text: string): string 
 /** Writes what became of a proposal. Returns false if the folder does not accept the file. */
 export function writeResult(folder: string, id: string, text: string): boolean {
   try {
-    writeDurably(join(folder, `${id}${resultEnding}`), text, 'wx');
+    const path = join(folder, `${id}${resultEnding}`);
+    writeFileSync(path, text, { flag: 'wx', flush: true, mode: 0o644 });
     return true;
   } catch {
     return false;
@@ -68,16 +68,6 @@ export function writeResult(folder: string, id: string, text: string): boolean {
 
 export const readResult = (folder: string, id: string): string | undefined =>
   readPlain(join(folder, `${id}${resultEnding}`), 4_096)?.text;
-
-function writeDurably(path: string, text: string, flags: 'w' | 'wx'): void {
-  const file = openSync(path, flags, 0o644);
-  try {
-    writeSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
 
 /** Lists the proposals of the folder, oldest first. */
 export function readOutbox(folder: string, atMost: number): readonly OutboxFile[] {

@@ -33,6 +33,7 @@ import {
 } from './row.js';
 import {
   CellFailure,
+  cellFailure,
   inColumn,
   isProblem,
   problemOf,
@@ -210,10 +211,10 @@ function checkNew({ line, ref, isNamed, instruction: { once } }: Row, seen: Earl
   const keys = [alikeRef(ref), ...(once === null ? [] : [`the invoice ${once}`])];
   const [sameRef, sameInvoice] = keys.map((key) => seen.get(key));
   if (sameInvoice !== undefined)
-    throw usage('to', `This invoice is already on line ${sameInvoice.line}.`);
+    throw cellFailure('to', `This invoice is already on line ${sameInvoice.line}.`);
   if (sameRef !== undefined) {
     const isEqual = sameRef.ref === ref;
-    throw usage(
+    throw cellFailure(
       'ref',
       isEqual && !isNamed
         ? `This row has the same destination and amount as line ${sameRef.line}. ` +
@@ -227,16 +228,13 @@ function checkNew({ line, ref, isNamed, instruction: { once } }: Row, seen: Earl
 
 const alike = (ref: string): string => `differs only in case or blanks from ${ref}`;
 
-const usage = (column: string, message: string): Failure =>
-  new CellFailure(column, new Failure('usage', message));
-
 type StandingDeps = Omit<CheckDeps, 'plan'>;
 
 /** What an earlier run did with the row. Throws Failure for a row that cannot be paid. */
 async function standing(row: PlannedRow, deps: StandingDeps): Promise<RowStanding> {
   const { similar } = row;
   if (similar !== undefined)
-    throw usage(
+    throw cellFailure(
       'ref',
       `The reference ${row.ref} ${alike(similar.ref)}, which was paid on ` +
         `${dayAndMonth(paidAt(similar), deps.now())}.`,

@@ -30,6 +30,9 @@ export class CellFailure extends Failure {
   }
 }
 
+export const cellFailure = (column: string, message: string): CellFailure =>
+  new CellFailure(column, new Failure('usage', message));
+
 export const isProblem = (found: object): found is Problem => 'kind' in found && 'message' in found;
 
 const longestRow = 65_536;

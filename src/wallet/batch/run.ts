@@ -264,7 +264,9 @@ export const doneRows = ({ results }: BatchTally): number =>
 export const hasMoved = ({ results, before }: BatchTally): boolean =>
   results.paid + results.inFlight + results.unknown > before;
 
-const again = { hint: 'Run the same command again. It continues the batch and pays no row twice.' };
+export const runAgain = {
+  hint: 'Run the same command again. It continues the batch and pays no row twice.',
+};
 
 /**
  * Returns the failure of an incomplete batch, which is `pending` if the outcome of a row is
@@ -290,7 +292,7 @@ export function failureOf(
           hint: 'Ask the service what happened to the money. To list these payments',
           next: { do: 'see-open-payments' },
         })
-      : new Failure('pending', why, { money: 'Outcome unknown', ...again });
+      : new Failure('pending', why, { money: 'Outcome unknown', ...runAgain });
   }
   if (interrupted && (!complete || kinds.has('interrupted')))
     return hasMoved(tally)
@@ -298,9 +300,9 @@ export function failureOf(
           'pending',
           `${leftRows(tally, rows)} of ${of}, because you interrupted the batch. ` +
             'The other rows are paid or in flight.',
-          { money: 'Not paid', ...again },
+          { money: 'Not paid', ...runAgain },
         )
-      : new Failure('interrupted', 'nothing moved.', { money: 'Interrupted', ...again });
+      : new Failure('interrupted', 'nothing moved.', { money: 'Interrupted', ...runAgain });
   if (results.failed === 0) return undefined;
   const [only = 'payment-failed', ...others] = kinds;
   const one = others.length > 0 ? 'payment-failed' : only;
@@ -308,7 +310,7 @@ export function failureOf(
   const stopped = complete ? '' : `, and ${rows - doneRows(tally)} not started`;
   return new Failure(kind, `${results.failed} of ${of}${stopped}.`, {
     money: 'Not paid',
-    ...again,
+    ...runAgain,
   });
 }
 
@@ -325,5 +327,5 @@ export const faultFailure = (fault: unknown, tally: BatchTally, rows: number): F
     'pending',
     `${leftRows(tally, rows)} of ${counted(rows, 'row')}, because the batch stopped: ` +
       messageOf(fault),
-    { money: 'Not paid', ...again, cause: fault },
+    { money: 'Not paid', ...runAgain, cause: fault },
   );

@@ -1,7 +1,7 @@
 // Reads a batch file as rows with their line numbers.
 import { parse } from 'csv-parse/sync';
 import { Failure } from '../../formats/failure.js';
-import { clip, fromPlainCell } from '../../formats/text.js';
+import { clip, entryOf, fromPlainCell } from '../../formats/text.js';
 import leven from 'leven';
 
 /** The cells of a line by column, excluding empty cells. */
@@ -35,7 +35,8 @@ export const cellFailure = (column: string, message: string): CellFailure =>
 
 export const isProblem = (found: object): found is Problem => 'kind' in found && 'message' in found;
 
-const longestRow = 65_536;
+/** The options of csv-parse, with the size of the longest row. */
+const format = { relax_column_count: true, max_record_size: 65_536 } as const;
 
 /**
  * Reads CSV with a header. For an unreadable row, returns a problem. After an error of csv-parse,
@@ -48,26 +49,25 @@ export function readRows(bytes: Buffer, columns: Columns): (BatchRow | Problem)[
   let line = firstLine;
   try {
     for (const record of parse(text, { ...format, delimiter: separator })) {
-      if (record.some((cell) => cell.trim() !== '')) {
-        if (head !== undefined) rows.push(readRow(line, record, head));
-        else {
-          const read = readHead(record, columns);
-          if (typeof read === 'string')
-            return [{ line, kind: 'usage', message: read, isHeader: true }];
-          head = read;
-        }
+      if (record.some(isFilled)) {
+        if (head === undefined) head = readHead(record, columns);
+        else rows.push(readRow(line, record, head));
       }
       line += 1 + breaksWithin(record);
     }
+    if (head === undefined)
+      throw refused('The file is empty. Its first line must be a header with the column names.');
+    return rows;
   } catch (error) {
-    return [unreadable(error)];
+    return [
+      error instanceof Failure
+        ? { line, kind: 'usage', message: error.why, isHeader: true }
+        : unreadable(error),
+    ];
   }
-  if (head !== undefined) return rows;
-  const message = 'The file is empty. Its first line must be a header with the column names.';
-  return [{ line: 1, kind: 'usage', message, isHeader: true }];
 }
 
-const format = { relax_column_count: true, max_record_size: longestRow } as const;
+const isFilled = (cell: string): boolean => cell.trim() !== '';
 
 const breaksWithin = (record: readonly string[]): number =>
   record.reduce((sum, cell) => sum + (cell.match(/\r\n|[\r\n]/g)?.length ?? 0), 0);
@@ -78,24 +78,25 @@ function readRow(
   record: readonly string[],
   { names, isResult, isInput, size }: Head,
 ): BatchRow | Problem {
-  const isTooLong = record.slice(size).some((cell) => cell.trim() !== '');
-  if (isTooLong || record.length < size) {
-    const message =
+  const problem = (message: string): Problem => ({ line, kind: 'usage', message });
+  if (record.length < size || record.slice(size).some(isFilled))
+    return problem(
       `The row has ${record.length} cells, but the header has ${size}. Quote cells ` +
-      'that contain a separator.';
-    return { line, kind: 'usage', message };
-  }
+        'that contain a separator.',
+    );
   const broken = record.findIndex((cell) => /[\uFFFD\0]/.test(cell));
-  if (broken >= 0)
-    return { line, kind: 'usage', message: `${names[broken] ?? ''} is not UTF-8 text.` };
-  const cells = names.flatMap((name, index): [string, string][] => {
-    const cell = isResult ? fromPlainCell(record[index] ?? '') : (record[index] ?? '');
-    // Trims every cell except a reference, because svcpay compares references exactly.
-    return name === undefined || cell.trim() === ''
-      ? []
-      : [[name, name === 'ref' ? cell : cell.trim()]];
-  });
-  return { line, cells: isInput ? asInput(Object.fromEntries(cells)) : Object.fromEntries(cells) };
+  if (broken >= 0) return problem(`${names[broken] ?? ''} is not UTF-8 text.`);
+  const cells = Object.fromEntries(
+    names.flatMap((name, index): [string, string][] => {
+      const given = record[index] ?? '';
+      const cell = isResult ? fromPlainCell(given) : given;
+      // Trims every cell except a reference, because svcpay compares references exactly.
+      return name !== undefined && isFilled(cell)
+        ? [[name, name === 'ref' ? cell : cell.trim()]]
+        : [];
+    }),
+  );
+  return { line, cells: isInput ? asInput(cells) : cells };
 }
 
 /**
@@ -178,7 +179,7 @@ export interface Columns {
   readonly ignoreOthers: boolean;
 }
 
-export interface Head {
+interface Head {
   /** The column names by position, with undefined for an ignored column. */
   readonly names: readonly (string | undefined)[];
   /** Whether the file is a result file, whose cells were made safe for spreadsheets. */
@@ -189,49 +190,49 @@ export interface Head {
   readonly size: number;
 }
 
-/** Reads the header, or returns its first problem in words. */
-export function readHead(record: readonly string[], columns: Columns): Head | string {
+/** Reads the header. Throws Failure `usage` for its first problem. */
+function readHead(record: readonly string[], columns: Columns): Head {
+  const { names, ofResult, ignoreOthers } = columns;
   const head = record.map((name) => name.trim().toLowerCase());
   const size = head.findLastIndex((name) => name !== '') + 1;
   const isResult = head.includes('outcome') && head.includes('txnid');
   const isIgnored = (name: string): boolean =>
     name.startsWith('#') ||
-    (isResult && columns.ofResult.has(name) && !columns.names.has(name)) ||
-    (columns.ignoreOthers && !columns.names.has(name) && meant(name, columns) === undefined);
-  const used = head.slice(0, size).filter((name) => !isIgnored(name));
-  return (
-    headerError(used, head, columns) ?? {
-      names: head.map((name, i) => (i >= size || isIgnored(name) ? undefined : name)),
-      isResult,
-      isInput: isResult && !columns.names.has('outcome'),
-      size,
-    }
+    (!names.has(name) &&
+      ((isResult && ofResult.has(name)) || (ignoreOthers && meant(name, names) === undefined)));
+  if (head.length === 1 && head[0]?.includes('|') === true)
+    throw refused('The columns are separated by "|". Use commas, semicolons or tabs.');
+  checkNames(
+    head.slice(0, size).filter((name) => !isIgnored(name)),
+    names,
   );
+  return {
+    names: head.map((name, i) => (i >= size || isIgnored(name) ? undefined : name)),
+    isResult,
+    isInput: isResult && !names.has('outcome'),
+    size,
+  };
 }
 
-function headerError(
-  used: readonly string[],
-  head: readonly string[],
-  columns: Columns,
-): string | undefined {
-  const allNames = [...columns.names].join(', ');
-  if (head.length === 1 && head[0]?.includes('|') === true)
-    return 'The columns are separated by "|". Use commas, semicolons or tabs.';
+const refused = (why: string): Failure => new Failure('usage', why);
+
+function checkNames(used: readonly string[], names: Columns['names']): void {
+  const allNames = [...names].join(', ');
   const twice = used.find((name, index) => used.indexOf(name) !== index);
-  if (twice !== undefined) return `The column "${clip(twice)}" occurs twice.`;
-  const unknown = used.find((name) => !columns.names.has(name));
-  if (unknown === '') return 'A column has no name. Name the column, or begin its name with #.';
+  if (twice !== undefined) throw refused(`The column "${clip(twice)}" occurs twice.`);
+  const unknown = used.find((name) => !names.has(name));
+  if (unknown === '')
+    throw refused('A column has no name. Name the column, or begin its name with #.');
   if (unknown !== undefined) {
-    const close = meant(unknown, columns);
+    const close = meant(unknown, names);
     const advice =
       close === undefined
         ? 'To ignore the column, begin its name with #, or use --ignore-columns.'
         : `Did you mean "${close}"?`;
-    return `There is no column "${clip(unknown)}". ${advice} The columns are: ${allNames}.`;
+    throw refused(`There is no column "${clip(unknown)}". ${advice} The columns are: ${allNames}.`);
   }
-  return ['to', 'recipient', 'acct_num'].some((name) => used.includes(name))
-    ? undefined
-    : `The column "to" is missing. There are: ${allNames}.`;
+  if (!['to', 'recipient', 'acct_num'].some((name) => used.includes(name)))
+    throw refused(`The column "to" is missing. There are: ${allNames}.`);
 }
 
 /** Maps the column names that other programs use in batch files to svcpay's own names. */
@@ -253,11 +254,9 @@ const otherNames: Readonly<Record<string, string>> = {
  * Returns svcpay's name for a misspelled column name, or for a column name from another program.
  * svcpay never ignores a column with a misspelled name.
  */
-function meant(name: string, { names }: Columns): string | undefined {
+function meant(name: string, names: Columns['names']): string | undefined {
   const plain = name.replaceAll(/[\s-]+/g, '_');
   if (names.has(plain)) return plain;
-  const other = otherNames[plain];
-  if (other !== undefined && Object.hasOwn(otherNames, plain)) return other;
   const edits = plain.length < 4 ? 0 : plain.length < 6 ? 1 : 2;
-  return [...names].find((each) => leven(plain, each) <= edits);
+  return entryOf(otherNames, plain) ?? [...names].find((each) => leven(plain, each) <= edits);
 }

@@ -161,9 +161,14 @@ export interface BatchSource {
     | undefined;
 }
 
+/**
+ * Returns the function that turns a row into a payment.
+ * @param isOffline whether to check neither institutions nor earlier payments
+ */
 export function planner(
   { name, from }: Pick<BatchFlags, 'name' | 'from'>,
   context: Context,
+  isOffline = false,
 ): (row: BatchRow) => Promise<PlannedRow> {
   let opened: ReturnType<typeof openLookUp> | undefined;
   const { config, settings } = context;
@@ -174,8 +179,10 @@ export function planner(
     now: context.now(),
     contacts: config.read().contacts,
     sender: settings.profile.sender,
-    lookUp: async (countryCode) => (await (opened ??= openLookUp(context)))(countryCode),
+    lookUp: async (countryCode) =>
+      isOffline ? [] : (await (opened ??= openLookUp(context)))(countryCode),
     digestUnder: async (ref) => {
+      if (isOffline) return undefined;
       const { scope, journal } = await context.account();
       const payment = await (await journal()).find(scope, ref);
       return payment?.ref === ref ? payment.digest : undefined;
@@ -281,7 +288,7 @@ export const resultColumns: Columns = {
   ignoreOthers: true,
 };
 
-export interface PlanDeps extends SendEnvironment {
+interface PlanDeps extends SendEnvironment {
   /** The name of the batch, which distinguishes identical batches without references. */
   readonly name: string;
   /** The wallet that pays if the row names no wallet. */
@@ -295,10 +302,7 @@ export interface PlanDeps extends SendEnvironment {
 }
 
 /** Turns a row of a batch into a payment. Throws Failure `usage` for an invalid row. */
-export async function planRow(
-  { line, cells: written }: BatchRow,
-  deps: PlanDeps,
-): Promise<PlannedRow> {
+async function planRow({ line, cells: written }: BatchRow, deps: PlanDeps): Promise<PlannedRow> {
   const { cells, name } = named(written, deps);
   const { from = deps.from } = cells;
   const payer = from && inColumn('from', () => currency().read(from));

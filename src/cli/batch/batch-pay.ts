@@ -92,10 +92,8 @@ export async function payBatch(
   payment: PaymentDeps,
   context: Context,
 ): Promise<BatchEnd> {
-  const { out } = context;
-  const write =
-    path === null ? undefined : await openResult(path, columns, context.globals.rawCells);
-  const record = recorder(rows.length, drain.stop, context);
+  const { out, globals } = context;
+  const write = path === null ? undefined : await openResult(path, columns, globals.rawCells);
   const options = {
     ...flags,
     stopOnError: flags.onError === 'stop',
@@ -103,52 +101,46 @@ export async function payBatch(
     consent,
     run: before.run,
   };
-  try {
-    record.begin();
-    drain.begin();
-    const { complete, fault } = await runBatch(rows, options, {
-      payment,
-      stop: drain.stop,
-      on: record.add,
-      warn: (failure) => out.warn(`${failure.message} The payment continues.`),
-    }).then(
+  const { stop } = drain;
+  const warn = (failure: Failure): void => out.warn(`${failure.message} The payment continues.`);
+  const record = recorder(rows.length, stop, context);
+  drain.begin();
+  const { complete, fault } = await runBatch(rows, options, { payment, stop, on: record.add, warn })
+    .then(
       (complete) => ({ complete, fault: undefined }),
       (fault: unknown) => ({ complete: false, fault }),
-    );
-    record.end();
-    const { tally } = record;
-    if (fault !== undefined && !hasMoved(tally)) throw fault;
-    const ended = record.ended.toSorted((a, b) => a.line.line - b.line.line);
-    const lost = await resultLines(ended, context)
-      .then(write)
-      .then(
-        () => undefined,
-        (error: unknown) => {
-          if (error instanceof Failure) return error;
-          throw error;
-        },
-      );
-    const failure =
-      (fault === undefined ? undefined : faultFailure(fault, tally, rows.length)) ??
-      failureOf(tally, rows.length, complete, drain.stop.aborted) ??
-      lost;
-    if (lost !== undefined && failure !== lost) out.warn(lost.message);
-    const mayRetry = tally.kinds.has('payment-failed') && !flags.retry;
-    return {
-      summary: {
-        ...before,
-        ...tally.results,
-        paidBefore: tally.before,
-        spent: tally.spent.map(({ ccy, value }) => ({ ccy, amount: value })),
-        notBegun: rows.length - doneRows(tally),
-        result: path,
+    )
+    .finally(record.end);
+  const { tally } = record;
+  if (fault !== undefined && !hasMoved(tally)) throw fault;
+  const ended = record.ended.toSorted((a, b) => a.line.line - b.line.line);
+  const lost = await resultLines(ended, context)
+    .then(write)
+    .then(
+      () => undefined,
+      (error: unknown) => {
+        if (error instanceof Failure) return error;
+        throw error;
       },
-      rows: ended.map(({ line }) => line),
-      failure: failure && mayRetry && !isUnknown(failure) ? withRetry(failure, retry) : failure,
-    };
-  } finally {
-    record.end();
-  }
+    );
+  const failure =
+    (fault === undefined ? undefined : faultFailure(fault, tally, rows.length)) ??
+    failureOf(tally, rows.length, complete, stop.aborted) ??
+    lost;
+  if (lost !== undefined && failure !== lost) out.warn(lost.message);
+  const mayRetry = tally.kinds.has('payment-failed') && !flags.retry;
+  return {
+    summary: {
+      ...before,
+      ...tally.results,
+      paidBefore: tally.before,
+      spent: tally.spent.map(({ ccy, value }) => ({ ccy, amount: value })),
+      notBegun: rows.length - doneRows(tally),
+      result: path,
+    },
+    rows: ended.map(({ line }) => line),
+    failure: failure && mayRetry && !isUnknown(failure) ? withRetry(failure, retry) : failure,
+  };
 }
 
 /** Adds a hint about `--retry` to the failure of a batch in which payments failed. */
@@ -164,61 +156,57 @@ const withRetry = (failure: Failure, command: BatchSource['retry']): Failure =>
  */
 const shownEveryMs = 100;
 
+/** Shows the progress until `end`, and keeps the finished rows and their counts. */
 function recorder(rows: number, stop: AbortSignal, context: Context) {
   const { out, live, terminal, now } = context;
   const { stderr, stderrCanvas, canAnimate } = terminal;
-  const ended: Omit<ResultLine, 'worth'>[] = [];
-  let tally = emptyTally;
   /** The finished rows that svcpay has not shown yet. */
   let waiting: (() => void)[] = [];
-  let stopShowing = (): void => undefined;
-  const progress = (elapsedMs: number): string => {
-    const { results, before: skipped } = tally;
-    const failed = results.failed + results.unknown;
-    const done = doneRows(tally);
-    return progressLine(
-      { done, rows, failed, elapsedMs, skipped, stopping: stop.aborted },
-      stderrCanvas,
-    );
-  };
   const show = (): void => {
     if (waiting.length === 0) return;
     stderr.cork();
     for (const say of waiting) say();
     stderr.uncork();
     waiting = [];
-    live.progress(doneRows(tally), rows);
+    live.progress(doneRows(record.tally), rows);
     live.update();
   };
-  return {
-    get tally() {
-      return tally;
-    },
+  const progress = (elapsedMs: number): string => {
+    const { results, before: skipped } = record.tally;
+    const failed = results.failed + results.unknown;
+    const done = doneRows(record.tally);
+    return progressLine(
+      { done, rows, failed, elapsedMs, skipped, stopping: stop.aborted },
+      stderrCanvas,
+    );
+  };
+  const stopShowing = context.every(shownEveryMs, show);
+  if (canAnimate) {
+    live.start(progress);
+    stop.addEventListener('abort', () => live.update(), { once: true });
+  }
+  const record = {
+    tally: emptyTally,
     /** The lines of the rows that have ended, which need less memory than the rows. */
-    ended,
-    begin(): void {
-      stopShowing = context.every(shownEveryMs, show);
-      if (!canAnimate) return;
-      live.start(progress);
-      stop.addEventListener('abort', () => live.update(), { once: true });
+    ended: [] as Omit<ResultLine, 'worth'>[],
+    add(row: Row): void {
+      record.tally = tallied(record.tally, row);
+      const line = lineOf(row, now());
+      record.ended.push({ line, cells: row.cells });
+      out.change(line);
+      const text = rowLine(line, doneRows(record.tally), rows);
+      const facts = { reference: line.ref, ...(line.txnId !== null && { txnId: line.txnId }) };
+      waiting.push(() => {
+        if (!canAnimate && !line.before) out.say(text, facts);
+      });
     },
     end(): void {
       stopShowing();
       show();
       live.stop();
     },
-    add(row: Row): void {
-      tally = tallied(tally, row);
-      const line = lineOf(row, now());
-      ended.push({ line, cells: row.cells });
-      out.change(line);
-      const text = rowLine(line, doneRows(tally), rows);
-      const facts = { reference: line.ref, ...(line.txnId !== null && { txnId: line.txnId }) };
-      waiting.push(() => {
-        if (!canAnimate && !line.before) out.say(text, facts);
-      });
-    },
   };
+  return record;
 }
 
 /** The lines of the result file, with the values of the debits in the profile's fiat currency. */

@@ -13,6 +13,17 @@ const connect = `# The command of the agent's MCP server
 svcpay mcp --connect /run/svcpay-NAME.sock
 `;
 
+const login = (user: string): string => `sudo -u ${user} svcpay login
+sudo -u ${user} svcpay budget add NAME --per-day 100000sat
+`;
+
+const checkAs = (
+  home: string,
+): string => `# Check: prints "shut", because the agent cannot reach the secret
+sudo -u AGENT sh -c 'ls ${home} 2>/dev/null || echo shut'
+
+${connect}`;
+
 /** Each recipe as text, with NAME for the budget and AGENT for the user who spends. */
 const recipes = {
   systemd: `${tried}, except for a booted systemd. A script for root.
@@ -20,9 +31,7 @@ useradd --system --create-home --home-dir /var/lib/svcpay --shell /usr/sbin/nolo
 chmod 700 /var/lib/svcpay
 groupadd svcpay-NAME
 usermod --append --groups svcpay-NAME AGENT
-sudo -u svcpay svcpay login
-sudo -u svcpay svcpay budget add NAME --per-day 100000sat
-
+${login('svcpay')}
 cat > /etc/systemd/system/svcpay-NAME.socket <<'END'
 [Socket]
 ListenStream=/run/svcpay-NAME.sock
@@ -54,18 +63,13 @@ END
 systemctl daemon-reload
 systemctl enable --now svcpay-NAME.socket
 
-# Check: prints "shut", because the agent cannot reach the secret
-sudo -u AGENT sh -c 'ls /var/lib/svcpay 2>/dev/null || echo shut'
-
-${connect}`,
+${checkAs('/var/lib/svcpay')}`,
   launchd: `${notTried} A script for root. Replace 499 by the id of the group.
 sysadminctl -addUser _svcpay -home /var/svcpay -shell /usr/bin/false
 chmod 700 /var/svcpay
 dseditgroup -o create svcpay-NAME
 dseditgroup -o edit -a AGENT -t user svcpay-NAME
-sudo -u _svcpay svcpay login
-sudo -u _svcpay svcpay budget add NAME --per-day 100000sat
-
+${login('_svcpay')}
 cat > /Library/LaunchDaemons/svcpay.NAME.plist <<'END'
 <?xml version="1.0" encoding="UTF-8"?>
 <plist version="1.0"><dict>
@@ -84,10 +88,7 @@ cat > /Library/LaunchDaemons/svcpay.NAME.plist <<'END'
 END
 launchctl bootstrap system /Library/LaunchDaemons/svcpay.NAME.plist
 
-# Check: prints "shut", because the agent cannot reach the secret
-sudo -u AGENT sh -c 'ls /var/svcpay 2>/dev/null || echo shut'
-
-${connect}`.replaceAll('/run/', '/var/run/'),
+${checkAs('/var/svcpay')}`.replaceAll('/run/', '/var/run/'),
   ssh: `${notTried} Needs a user svcpay on HOST, with its login and the budget NAME.
 # In ~svcpay/.ssh/authorized_keys on HOST (mode 600), with the public key of the agent
 restrict,command="${serve}" ssh-ed25519 KEY AGENT

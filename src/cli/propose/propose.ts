@@ -19,7 +19,7 @@ import {
 import { checkBatch } from '../../wallet/batch/check.js';
 import { readRows } from '../../wallet/batch/rows.js';
 import { noLimits } from '../../wallet/limits/limits.js';
-import { refuseProblems, rowOptions, batchColumns, planRow } from '../batch/batch-check.js';
+import { refuseProblems, rowOptions, batchColumns, planner } from '../batch/batch-check.js';
 import { defineCommand, type Deps, record } from '../define.js';
 import { completePayout } from '../payout/payout-flow.js';
 import { readDraft, answerOptions, missingFlags, payoutOptions } from '../payout/payout-draft.js';
@@ -131,20 +131,10 @@ export const proposeBatch = defineCommand({
     ['svcpay propose batch payroll.csv --max-total 0.005btc', 'proposes all rows of a file'],
   ],
   async run({ file: path, name, from, ignoreColumns, ...flags }, context) {
-    const { contacts } = context.config.read();
     const text = Buffer.from(await readGivenText(path, context));
-    const deps = {
-      ...environmentOf(context),
-      name,
-      from,
-      contacts,
-      sender: context.settings.profile.sender,
-      lookUp: async () => [],
-      digestUnder: async () => undefined,
-    };
     const check = await checkBatch(readRows(text, batchColumns(ignoreColumns)), {
       name,
-      plan: (row) => planRow(row, deps),
+      plan: planner({ name, from }, context, true),
       vet: async () => undefined,
       alike: async () => [],
       spent: async () => [],

@@ -464,7 +464,7 @@ export class Ceiling {
   }
 
   /** Reserves a row's total within the approved total, or returns false if too little is left. */
-  take({ ccy, value }: Money): boolean {
+  reserve({ ccy, value }: Money): boolean {
     const left = this.#left.get(ccy);
     if (left === undefined || value.gt(left)) {
       this.isExceeded = true;

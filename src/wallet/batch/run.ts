@@ -165,24 +165,24 @@ async function failedRow(
 
 /** Approves quotes of a row until the approved total is used up. */
 function askingCeiling(upTo: Ceiling | 'terms') {
-  let taken: Money | undefined;
+  let reserved: Money | undefined;
   let refusal: Failure | undefined;
   const release = (): void => {
-    if (taken !== undefined && upTo !== 'terms') upTo.release(taken);
-    taken = undefined;
+    if (reserved !== undefined && upTo !== 'terms') upTo.release(reserved);
+    reserved = undefined;
   };
   const ask = async ({ quote: { total, txnId }, unusual }: Approval): Promise<boolean> => {
     release();
-    const [odd] = unusual;
-    if (odd === undefined && upTo !== 'terms' && upTo.take(total)) {
-      taken = total;
+    const [warning] = unusual;
+    if (warning === undefined && upTo !== 'terms' && upTo.reserve(total)) {
+      reserved = total;
       return true;
     }
     const why =
-      odd === undefined
+      warning === undefined
         ? `this row costs ${formatAmount(total)}, so the batch would exceed the total that you ` +
           'approved.'
-        : `${odd}. Pay this row separately to approve the cost.`;
+        : `${warning}. Pay this row separately to approve the cost.`;
     refusal = new Failure('limit', why, { money: 'Not sent', txnId });
     return false;
   };

@@ -100,14 +100,14 @@ export function checkSpend(
   amounts: readonly Money[],
   spent: readonly Spend[],
 ): void {
-  const over = excess(
+  const reason = excess(
     [
       { rule: 'your per-payment limit', limit: limits.perPayment },
       { rule: 'your daily limit', limit: limits.perDay, spent },
     ],
     amounts,
   );
-  if (over !== undefined) throw overLimits(over, { do: 'see-limits' });
+  if (reason !== undefined) throw overLimits(reason, { do: 'see-limits' });
 }
 
 /** The spending of the last day, which svcpay reads only if there is a daily limit. */
@@ -314,29 +314,29 @@ export function checkBudget(
   if (budget === undefined) throw refuse(`there is no budget "${name}"`);
   const { rules, stopped, time, spentToday, spentEver } = budget;
   const { perPayment, perDay, total, askAbove, kinds, destinations, expiresAt } = rules;
-  const it = `the budget ${name}`;
+  const theBudget = `the budget ${name}`;
   if (stopped === 'all') throw refuse('all budgets are stopped');
-  if (stopped === 'this') throw refuse(`${it} is stopped`);
-  if (expiresAt !== null && time >= expiresAt) throw refuse(`${it} has expired`);
+  if (stopped === 'this') throw refuse(`${theBudget} is stopped`);
+  if (expiresAt !== null && time >= expiresAt) throw refuse(`${theBudget} has expired`);
   const kind = kindOf(order);
   if (kinds.length > 0 && !kinds.includes(kind))
-    throw refuse(`${it} does not allow a payment by ${kind}`);
+    throw refuse(`${theBudget} does not allow a payment by ${kind}`);
   const [debit] = amounts;
   if (debit !== undefined && !(debit.ccy in { ...perDay, ...total }))
-    throw refuse(`${it} has no figure in ${debit.ccy}`);
+    throw refuse(`${theBudget} has no figure in ${debit.ccy}`);
   if (!isPayable(destinations, order))
-    throw refuse(`${order.destination} is not a payee of ${it}`, debit);
-  const asked = excess([{ rule: `${it}'s ask-above amount`, limit: askAbove }], amounts);
-  if (asked !== undefined) throw refuse(asked, debit);
-  const over = excess(
+    throw refuse(`${order.destination} is not a payee of ${theBudget}`, debit);
+  const reason = excess([{ rule: `${theBudget}'s ask-above amount`, limit: askAbove }], amounts);
+  if (reason !== undefined) throw refuse(reason, debit);
+  const excessive = excess(
     [
-      { rule: `${it}'s per-payment limit`, limit: perPayment },
-      { rule: `${it}'s daily limit`, limit: perDay, spent: spentToday },
-      { rule: `${it}'s total`, limit: total, spent: spentEver },
+      { rule: `${theBudget}'s per-payment limit`, limit: perPayment },
+      { rule: `${theBudget}'s daily limit`, limit: perDay, spent: spentToday },
+      { rule: `${theBudget}'s total`, limit: total, spent: spentEver },
     ],
     amounts,
   );
-  if (over !== undefined) throw refuse(over);
+  if (excessive !== undefined) throw refuse(excessive);
 }
 
 /** Throws Failure `limit` if a row of a proposed batch would exceed its highest total. */
@@ -346,8 +346,8 @@ export function checkProposed(
   [debit]: readonly Money[],
 ): void {
   const rule = { rule: "the proposal's highest total", limit, spent: charged };
-  const over = excess([rule], debit === undefined ? [] : [debit]);
-  if (over !== undefined) throw new Failure('limit', `${over}.`, { money: 'Nothing moved' });
+  const reason = excess([rule], debit === undefined ? [] : [debit]);
+  if (reason !== undefined) throw new Failure('limit', `${reason}.`, { money: 'Nothing moved' });
 }
 
 /** An earlier payment of the same amount to the same payee. */

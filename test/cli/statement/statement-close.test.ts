@@ -203,8 +203,8 @@ describe('svcpay statement close', () => {
     const run = await close({ home, sandbox: { url, apiKey: 'a', apiSecret: 'b' } }, '2026-01');
     expect(run).toMatchObject({ exitCode: 0 });
     expect(readdirSync(join(home, 'closed'))).toEqual([
-      '~2e~.~2f~..~2f~evil~2f~~0~..-2026-01.csv',
-      '~2e~.~2f~..~2f~evil~2f~~0~..-2026-01.csv.sha256',
+      '..%2F..%2Fevil%2F%00..-2026-01.csv',
+      '..%2F..%2Fevil%2F%00..-2026-01.csv.sha256',
     ]);
   });
 

@@ -73,7 +73,7 @@ export const dbUpgrade = defineCommand({
   changes: true,
   async run({ new: isNew }, context) {
     const { postgres } = await findDatabase(context);
-    const { checkTables, upgradeTables } = await import('../../store/database/postgres-schema.js');
+    const { checkTables, upgradeTables } = await databaseTables();
     const reached: { readonly part: string; readonly version: number }[] = [];
     for (const part of await parts()) {
       const onStep = (version: number): void => context.out.say(upgradeNotice(part, version));
@@ -110,19 +110,25 @@ export const dbMove = defineCommand({
   changes: true,
   async run(_inputs, context) {
     const { postgres } = await findDatabase(context);
-    const { checkTables } = await import('../../store/database/postgres-schema.js');
+    const { checkTables } = await databaseTables();
     for (const part of await parts()) await checkTables(postgres, part);
-    const { home, config, owner, now } = context;
+    const { config, owner, now } = context;
     const { moveInto } = await import('../../store/database/move.js');
-    const { journalIn } = await import('../../store/journal/sqlite-journal.js');
-    const { eventsIn } = await import('../../store/events/sqlite-events.js');
-    const files = { journal: journalIn(journalFile(home)), inbox: eventsIn(eventsFile(home)) };
+    const files = await filesOf(context);
     const moved = await moveInto(postgres, files, (each) => isAlive(each, owner), now);
     await config.update((before) => ({ ...before, journalMovedTo: postgres.where }));
     return moved;
   },
   view: record(movedView),
 });
+
+const databaseTables = () => import('../../store/database/postgres-schema.js');
+
+async function filesOf({ home }: Pick<Context, 'home'>, isKnown?: boolean) {
+  const { journalIn } = await import('../../store/journal/sqlite-journal.js');
+  const { eventsIn } = await import('../../store/events/sqlite-events.js');
+  return { journal: journalIn(journalFile(home), isKnown), inbox: eventsIn(eventsFile(home)) };
+}
 
 /** Opens the configured database. Throws Failure `usage` if no database is configured. */
 async function findDatabase({ database }: Context): Promise<OpenDatabase> {
@@ -231,7 +237,10 @@ export const dbImport = defineCommand({
       live.stop();
       for (const txnId of uncounted)
         out.warn(`Limits do not count ${txnId}, because the service does not report its cost.`);
-      if (unclear.length === 0) await allowPayments(context);
+      const found = await context.database();
+      // After the import into a restored database, payments are allowed again.
+      if (unclear.length === 0 && found !== undefined)
+        await (await databaseTables()).startGeneration(found.postgres);
       return { counts: { ...counts, open: (await openPayments(context)).length }, unclear };
     } finally {
       live.stop();
@@ -256,18 +265,10 @@ const notImported = (unclear: readonly string[]): Failure =>
     },
   );
 
-/** Allows payments for this account again after the import into a restored database. */
-async function allowPayments({ database }: Context): Promise<void> {
-  const found = await database();
-  if (found === undefined) return;
-  const { startGeneration } = await import('../../store/database/postgres-schema.js');
-  await startGeneration(found.postgres);
-}
-
-export type OpenDatabase = NonNullable<Awaited<ReturnType<Context['database']>>>;
+type OpenDatabase = NonNullable<Awaited<ReturnType<Context['database']>>>;
 
 /** The journal and the inbox, and the reasons why svcpay cannot pay or store events. */
-export interface Stored {
+interface Stored {
   readonly rows: readonly DatabaseRow[];
   readonly problems: readonly Failure[];
 }
@@ -276,7 +277,7 @@ export interface Stored {
  * Adds the numbers of unfinished payments and undelivered events to the description. Skips tables
  * whose version this program does not use, and creates no tables.
  */
-export const withFigures = (
+const withFigures = (
   rows: readonly DatabaseRow[],
   { journal, events }: Context,
 ): Promise<DatabaseRow[]> =>
@@ -291,7 +292,7 @@ export const withFigures = (
     }),
   );
 
-export async function parts() {
+async function parts() {
   const { journalPart } = await import('../../store/journal/schema.js');
   const { inboxPart } = await import('../../store/events/postgres-events.js');
   return [journalPart, inboxPart];
@@ -333,7 +334,7 @@ async function rowOf(
   { postgres }: OpenDatabase,
   { home, settings }: Context,
 ): Promise<DatabaseRow> {
-  const { countRows, readVersion } = await import('../../store/database/postgres-schema.js');
+  const { countRows, readVersion } = await databaseTables();
   const { databaseId: known } = settings;
   const seen = known === undefined ? undefined : seenDatabase(home, known).load();
   const { identity, version } = await readVersion(postgres, part, seen);
@@ -352,9 +353,7 @@ async function rowOf(
 }
 
 async function inFiles(context: Context): Promise<Stored> {
-  const { home, config } = context;
-  const { journalIn } = await import('../../store/journal/sqlite-journal.js');
-  const { eventsIn } = await import('../../store/events/sqlite-events.js');
+  const { journal, inbox } = await filesOf(context, context.config.read().hasJournal === true);
   const { inspectFile } = await import('../../store/files/sqlite-file.js');
   const rows: DatabaseRow[] = [];
   const refusals: (Failure | undefined)[] = [];
@@ -363,8 +362,8 @@ async function inFiles(context: Context): Promise<Stored> {
     rows.push({ part, place: file.path, needed: file.steps.length, ...found });
     refusals.push(refusal);
   };
-  inspect('journal', journalIn(journalFile(home), config.read().hasJournal === true), 'payments');
-  inspect('inbox', eventsIn(eventsFile(home)), 'events');
+  inspect('journal', journal, 'payments');
+  inspect('inbox', inbox, 'events');
   if (rows[0]?.version === rows[0]?.needed)
     refusals.unshift(await failureOf(async () => (await context.journal()).mayPay()));
   return { rows, problems: refusals.filter((each) => each !== undefined) };

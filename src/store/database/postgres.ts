@@ -68,18 +68,10 @@ export function postgresDatabase({
   ): Promise<T> {
     const client = await pool.connect();
     gaveUp = false;
-    const { sql, commit, rollback, isOver } = transactionOn(client, options, clock, isAgain);
-    try {
-      const result = await action(sql);
-      await commit();
-      return result;
-    } catch (error) {
+    return runOn(client, action, options, clock, isAgain).catch((error: unknown) => {
       if (isLost(error)) losses += 1;
-      else await rollback().catch(ignore);
       throw error;
-    } finally {
-      client.release(!isOver());
-    }
+    });
   }
 
   const isAway = (error: unknown): boolean => isBusy(error) || isLost(error);
@@ -284,7 +276,7 @@ const statementMs = 5_000;
  * The client's timeout for a response in ms, which is longer than the database's own timeout,
  * because the database's error is more specific.
  */
-export const answerMs = 6_000;
+const answerMs = 6_000;
 /**
  * The timeout of unlimited statements, a day in ms, because the client library has no value for
  * unlimited.
@@ -293,25 +285,17 @@ const unlimitedMs = 86_400_000;
 
 const clockTime = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
-export interface Transaction {
-  readonly sql: Sql;
-  /** Commits if a statement was sent and `sql.last` has not committed the transaction. */
-  commit(): Promise<void>;
-  rollback(): Promise<void>;
-  /** Whether the connection is idle, so that the next transaction can use the connection. */
-  isOver(): boolean;
-}
-
 /**
- * Returns a transaction on a connection.
+ * Runs the action as one transaction on a connection, and releases the connection.
  * @param clock returns monotonic milliseconds
  */
-export function transactionOn(
+async function runOn<T>(
   client: pg.PoolClient,
+  action: (sql: Sql) => Promise<T>,
   options: TransactionOptions,
   clock: () => number,
   isAgain: boolean,
-): Transaction {
+): Promise<T> {
   const timeoutMs = options.isUnlimited === true ? unlimitedMs : answerMs;
   const timeout = { query_timeout: timeoutMs };
   let databaseClock: (() => number) | undefined;
@@ -353,18 +337,19 @@ export function transactionOn(
     whileLocked: async (name, ...statement) =>
       (await send([[`SELECT ${takeLock}`, name], statement]))[1]?.rows ?? [],
   };
-  return {
-    sql,
-    commit: async () => {
-      if (!isOver) await commitAfter([]);
-    },
-    rollback: async () => {
-      if (isOver) return;
-      await client.query('ROLLBACK');
-      isOver = true;
-    },
-    isOver: () => isOver,
-  };
+  try {
+    const result = await action(sql);
+    // Commits if a statement was sent and `sql.last` has not committed the transaction.
+    if (!isOver) await commitAfter([]);
+    return result;
+  } catch (error) {
+    if (!isOver && !isLost(error))
+      await client.query('ROLLBACK').then(() => (isOver = true), ignore);
+    throw error;
+  } finally {
+    // The next transaction can use the connection only if it is idle.
+    client.release(!isOver);
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 // Reads all transactions of an account once, and sorts their movements on disk. If the movements of
 // a wallet do not add up to its balance, re-reads recent transactions, because the service may
 // update its balances before its list.
+import { isDeepStrictEqual } from 'node:util';
 import type Big from 'big.js';
 import type { ListedTransaction, TransactionFilter, Wallet } from '../../api/types.js';
 import { interrupted } from '../../api/timers.js';
@@ -70,7 +71,7 @@ export interface GatherDeps {
 export interface Opening {
   readonly ccy: string;
   readonly value: Big;
-  /** The time of the wallet's first movement, in epoch ms. */
+  /** The time of the wallet's first movement in epoch ms, or now without a movement. */
   readonly at: number;
 }
 
@@ -113,7 +114,10 @@ export async function gather(deps: GatherDeps): Promise<Books> {
   if (differences.length > 0) rows.addMissing(await deps.submitted());
   const openings = differences
     .filter((each) => isOpening(each, rows.candidates(each.ccy), deps))
-    .map((each) => openingOf(each, rows, service.serviceNow()));
+    .map(({ ccy, difference: value }): Opening => {
+      const [first] = rows.movements(ccy);
+      return { ccy, value, at: first?.at ?? service.serviceNow() };
+    });
   rows.replace([], openings.map(openingMovement));
   rows.keepSealed(deps.sealed);
   const isOpened = new Set(openings.map(({ ccy }) => ccy));
@@ -172,7 +176,7 @@ async function readUntilTied({
     compared = compare(wallets, rows, ties);
     if (
       compared.differences.length === 0 ||
-      (isSame(earlier, totalsOf(wallets)) && isSettled(wallets, startedAt))
+      (isDeepStrictEqual(earlier, totalsOf(wallets)) && isSettled(wallets, startedAt))
     )
       return { done: compared };
     since = Math.min(oldestOpen, startedAt - overlapMs);
@@ -197,12 +201,6 @@ const isOpening = (
   difference.gt(0) &&
   !recorded.some((each) => each.ccy === ccy) &&
   !explanations({ difference }, candidates).some(({ isExact }) => isExact);
-
-/** Returns the opening balance of a wallet, dated `now` if the wallet has no movement. */
-function openingOf({ ccy, difference }: Difference, rows: BookRows, now: number): Opening {
-  const [first] = rows.movements(ccy);
-  return { ccy, value: difference, at: first?.at ?? now };
-}
 
 /** The movement of an opening balance, just before the wallet's first movement. */
 const openingMovement = ({ ccy, value, at }: Opening): Movement => ({
@@ -238,12 +236,6 @@ type Totals = ReadonlyMap<string, Big | undefined>;
 
 const totalsOf = (wallets: readonly Wallet[]): Totals =>
   new Map(wallets.map(({ ccy, amount }) => [ccy.toUpperCase(), givenFromWire(amount)]));
-
-const isSame = (a: Totals, b: Totals): boolean =>
-  a.size === b.size &&
-  [...a].every(([ccy, total]) =>
-    total === undefined ? b.get(ccy) === undefined : b.get(ccy)?.eq(total) === true,
-  );
 
 /**
  * Whether every wallet last changed at least 10 s before `now`, so that the service's list must

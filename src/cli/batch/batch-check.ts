@@ -28,7 +28,15 @@ import { ownAddressGuard, needOf, orderOf } from '../../wallet/instruction/order
 import type { Context } from '../context.js';
 import { limitsInForce } from '../limits/in-force.js';
 import { spentToday } from '../payment/payment-flow.js';
-import { openLookUp, checkCurrency, completePayout } from '../payout/payout-flow.js';
+import {
+  openLookUp,
+  checkCurrency,
+  completePayout,
+  readDraft,
+  answerOptions,
+  missingAnswers,
+  type PayoutAnswers,
+} from '../payout/payout-flow.js';
 import Big from 'big.js';
 import { paymentOptions, reference } from '../payment/payment-options.js';
 import {
@@ -55,12 +63,6 @@ import {
   type SendEnvironment,
   type SendWords,
 } from '../../wallet/instruction/send.js';
-import {
-  readDraft,
-  answerOptions,
-  missingAnswers,
-  type PayoutAnswers,
-} from '../payout/payout-draft.js';
 
 function parseFactor(text: string): Big {
   if (/^\d{1,6}(?:\.\d{1,6})?$/.test(text) && new Big(text).gte(1)) return new Big(text);

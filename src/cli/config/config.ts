@@ -21,8 +21,7 @@ import {
   type SecretStore,
 } from '../../store/profile/settings.js';
 import { networks } from '../../formats/rails.js';
-import { parseLine } from '../../wallet/payout/methods.js';
-import { partyTypes } from '../payout/payout-draft.js';
+import { parseLine, partyTypes } from '../../wallet/payout/methods.js';
 
 interface ConfigKey {
   readonly name: string;

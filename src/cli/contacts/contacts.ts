@@ -27,8 +27,10 @@ import {
   missingFlags,
   type Destination,
   type DestinationFlags,
-} from '../payout/payout-draft.js';
-import { completeRecipient, openLookUp, type LookUp } from '../payout/payout-flow.js';
+  completeRecipient,
+  openLookUp,
+  type LookUp,
+} from '../payout/payout-flow.js';
 import { askRecipient } from '../payout/payout-wizard.js';
 import { text, word } from '../values.js';
 

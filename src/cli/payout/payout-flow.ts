@@ -1,9 +1,9 @@
-// Runs a payout from the answers to the payment: looks up institutions, shows the quote card and
-// saves the answers.
+// Defines the flags of a payout, one for each answer, collects the known answers from flags,
+// address book and profile, and pays the completed payout.
 import type { Institution, Kyc, Transaction } from '../../api/types.js';
-import { plainLetters } from '../../formats/text.js';
-import { countryName } from '../../formats/country.js';
-import { formatAmount } from '../../formats/amount.js';
+import { plainLetters, clip } from '../../formats/text.js';
+import { countryName, countryCodes, parseCountryCode, parsePhone } from '../../formats/country.js';
+import { formatAmount, parseAmount, type Money } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import { seenInstitutions } from '../../store/files/document.js';
 import {
@@ -11,6 +11,9 @@ import {
   changeProfile,
   type Party,
   type Recipient,
+  findContact,
+  type Contacts,
+  type Profile,
 } from '../../store/profile/profiles.js';
 import type { CardDetail } from '../../terminal/cards/card.js';
 import type { Output } from '../../terminal/output.js';
@@ -20,12 +23,387 @@ import {
   payeeOf,
   type PayoutMethod,
   instructionOf,
+  parseAccountNumber,
+  highestCode,
+  parseLine,
+  findCountry,
+  findMethod,
+  methodsIn,
+  payoutCountries,
+  type PayoutCountry,
+  partyTypes,
 } from '../../wallet/payout/methods.js';
 import type { Instruction, PayoutDetails } from '../../wallet/instruction/instruction.js';
 import type { Context } from '../context.js';
 import { runPayment } from '../payment/payment-flow.js';
-import type { PaymentFlags } from '../payment/payment-options.js';
-import { partyOf, type Draft, type Destination } from './payout-draft.js';
+import { type PaymentFlags, paymentOptions } from '../payment/payment-options.js';
+import { type ValuesOf, choice, currency, file, flagName, text, whole, word } from '../values.js';
+
+const kinds = ['mobile', 'bank'] as const;
+
+/**
+ * Returns the payout method in a country, or undefined if the country is unknown or lacks the
+ * method.
+ */
+type MethodOf = (country: PayoutCountry | undefined) => PayoutMethod | undefined;
+
+/**
+ * Reads a payout method by the method's code or by `mobile` or `bank`. Throws Failure `usage` for
+ * an unknown method.
+ */
+function readMethod(text: string): MethodOf {
+  const name = text.trim().toLowerCase();
+  const kind = kinds.find((each) => each === name.replace(/ (?:account|wallet)$/, ''));
+  if (kind !== undefined)
+    return (country) =>
+      country && methodsIn(country).find(({ institutionType }) => institutionType === kind);
+  const method = findMethod(text);
+  return () => method;
+}
+
+const partyOptions = (whose: string) => ({
+  type: choice(partyTypes)
+    .optional()
+    .describe(`${whose}: ${partyTypes.join(' or ')}`),
+  name: word('NAME', parseLine).optional().describe(`${whose}: full legal or registered name`),
+  country: word('CC', parseCountryCode, countryCodes)
+    .optional()
+    .describe(`${whose}: country, two letters`),
+  phone: word('NUMBER', parsePhone).optional().describe(`${whose}: phone number with country code`),
+  address: word('TEXT', parseLine).optional().describe(`${whose}: street address`),
+});
+
+const code = (what: string) =>
+  whole(0, highestCode).optional().describe(`${what}, as a code that the service defines`);
+
+const recipient = partyOptions('the recipient');
+const sender = partyOptions('the sender');
+
+export const payoutCountry = () =>
+  word(
+    'COUNTRY',
+    findCountry,
+    payoutCountries.map(({ code }) => code),
+  );
+
+export const destinationOptions = {
+  country: payoutCountry()
+    .offering(payoutCountries.flatMap(({ code, name }) => [code, name]))
+    .optional()
+    .describe('country to pay out to'),
+  method: word('CODE', readMethod, [...kinds, ...methodsIn().map(({ code }) => code)])
+    .optional()
+    .describe('payout method, or just mobile or bank (list: svcpay payout methods)'),
+  institution: text('CODE')
+    .suggesting('institution')
+    .optional()
+    .describe('bank or mobile wallet (list: svcpay payout institutions COUNTRY)'),
+  institutionName: word('NAME', parseLine)
+    .optional()
+    .describe('name of the institution, if the service does not list it'),
+  acctNum: text('NUMBER')
+    .optional()
+    .describe('account number; for a mobile wallet the phone number'),
+  acctName: word('NAME', parseLine).optional().describe('name on the account'),
+  recipientType: recipient.type,
+  recipientName: recipient.name,
+  recipientCountry: recipient.country,
+  recipientPhone: recipient.phone,
+  recipientAddress: recipient.address,
+};
+
+export const answerOptions = {
+  ...destinationOptions,
+  amount: text('AMOUNT').optional().describe('amount the recipient gets, e.g. 500000vnd'),
+  purpose: code('purpose of the payment'),
+  source: code('source of the funds'),
+  relationship: code('relationship to the recipient'),
+  senderType: sender.type,
+  senderName: sender.name,
+  senderCountry: sender.country,
+  senderPhone: sender.phone,
+  senderAddress: sender.address,
+};
+
+export const payoutOptions = {
+  recipient: text('NAME')
+    .suggesting('contact')
+    .optional()
+    .describe('a contact with an account, as shown by svcpay contacts list'),
+  ...answerOptions,
+  from: currency()
+    .optional()
+    .describe(
+      'wallet that pays (default BTC); svcpay converts to the payout currency at the quoted rate',
+    ),
+  fromFile: file()
+    .optional()
+    .describe(
+      "read the payout from FILE, as the JSON body of the service's create request; - for stdin",
+    ),
+  ...paymentOptions,
+};
+
+export type PayoutFlags = ValuesOf<typeof payoutOptions>;
+export type PayoutFlag = keyof PayoutFlags;
+export type DestinationFlags = ValuesOf<typeof destinationOptions>;
+export type PayoutAnswers = Pick<PayoutFlags, 'recipient' | keyof typeof answerOptions>;
+
+/**
+ * The answers about the destination of a payout, with the resolved payout method. Each answer is
+ * undefined until svcpay knows it.
+ */
+export interface Destination extends Partial<Omit<DestinationFlags, 'method'>> {
+  readonly method?: PayoutMethod | undefined;
+  /** The payout method that the flag names, as a function of the country. */
+  readonly methodOf?: MethodOf | undefined;
+}
+
+type AnswerName = keyof typeof answerOptions;
+type Answers = Readonly<Partial<Record<AnswerName, unknown>>>;
+
+const isAnswer = (name: string): name is AnswerName => Object.hasOwn(answerOptions, name);
+
+/** Returns those flags on the command line that `among` contains, such as `--acct-num`. */
+export const givenFlags = (flags: Answers, among: object = answerOptions): string[] =>
+  Object.keys(among)
+    .filter((name) => isAnswer(name) && flags[name] !== undefined)
+    .map(flagName);
+
+/** Returns a flag as a person types it, such as `--acct-num NUMBER`. */
+export const flagWords = (name: PayoutFlag): string =>
+  `${flagName(name)} ${payoutOptions[name].shape.placeholder}`;
+
+/** Returns the names of the missing required answers. */
+export const missingAnswers = (given: Answers, among: object = answerOptions): AnswerName[] =>
+  Object.keys(among)
+    .filter(isAnswer)
+    .filter(
+      (name) =>
+        given[name] === undefined &&
+        !/^institutionName$|(?:Phone|Address)$/.test(name) &&
+        (name !== 'country' || given.method === undefined),
+    );
+
+export const missingFlags = (given: Answers, among?: object): string[] =>
+  missingAnswers(given, among).map(flagWords);
+
+/**
+ * The person's answers to the questions of a payout. An answer is undefined if svcpay does not know
+ * it, or if the person skipped an optional question.
+ */
+export interface Draft
+  extends Destination, Partial<Omit<ValuesOf<typeof answerOptions>, 'amount' | 'method'>> {
+  readonly amount?: Money | undefined;
+  /** The wallet that pays, by default BTC. */
+  readonly from?: string | undefined;
+  /** The recipient's name in the address book, or an empty string for a new recipient. */
+  readonly chosen?: string | undefined;
+  /** The codes of the last payout to the chosen recipient. */
+  readonly usedCodes?: Recipient['codes'];
+}
+
+/**
+ * Reads the destination of a payout from the flags. Throws Failure `usage` for contradictory flags.
+ */
+export function readDestination({ method: methodOf, ...flags }: DestinationFlags): Destination {
+  const country = flags.country ?? methodOf?.(undefined)?.country;
+  const method = methodOf?.(country);
+  const given = { ...flags, methodOf };
+  if (methodOf === undefined || country === undefined || method?.country === country)
+    return withCountry(given, country);
+  const { name, code } = country;
+  const methods = methodsIn(country)
+    .map((each) => `${each.code} (${each.institutionType})`)
+    .join(' or ');
+  const what =
+    method === undefined
+      ? `There is no such payout method for ${name}`
+      : `${method.code} pays out to ${method.country.name}, not to ${name}`;
+  throw new Failure('usage', `${what}: use ${methods}.`, {
+    next: { do: 'run', command: 'payout methods', argument: code },
+  });
+}
+
+/** Sets the country of a payout and, if the country has only one payout method, the method. */
+export function withCountry<D extends Destination>(
+  draft: D,
+  country: PayoutCountry | undefined,
+): D {
+  const [only, ...others] = country === undefined ? [] : methodsIn(country);
+  const method =
+    draft.method ?? draft.methodOf?.(country) ?? (others.length === 0 ? only : undefined);
+  return withMethod({ ...draft, country }, method);
+}
+
+/** Sets the payout method, and checks the account number by the rules of the method. */
+export function withMethod<D extends Destination>(draft: D, method: PayoutMethod | undefined): D {
+  const { acctNum } = draft;
+  return {
+    ...draft,
+    method,
+    ...(method !== undefined &&
+      acctNum !== undefined && { acctNum: parseAccountNumber(acctNum, method) }),
+  };
+}
+
+/**
+ * Combines the answers from the flags, the address book and the profile. Throws Failure `usage` for
+ * contradictory answers.
+ */
+export function readDraft(
+  flags: PayoutAnswers & { readonly from?: string | undefined },
+  contacts: Contacts,
+  keptSender: Profile['sender'],
+): Draft {
+  const [chosen, kept] =
+    flags.recipient === undefined ? [] : knownRecipient(flags.recipient, contacts);
+  const given = givenFlags(flags, destinationOptions);
+  if (kept !== undefined && given.length > 0)
+    throw new Failure(
+      'usage',
+      `The contact already names the account. Remove ${given.join(', ')}.`,
+    );
+  const destination = kept === undefined ? readDestination(flags) : answersOf(kept);
+  // The address book stores the purpose, source and relationship codes of a recipient's last
+  // payout.
+  const { codes } = kept ?? {};
+  const { method: _read, amount, ...others } = flags;
+  return {
+    ...others,
+    ...destination,
+    ...readSender(flags, keptSender),
+    purpose: flags.purpose ?? codes?.purpose,
+    source: flags.source ?? codes?.source,
+    relationship: flags.relationship ?? codes?.relationship,
+    amount: amount === undefined ? undefined : readAmount(amount, destination.country),
+    chosen,
+  };
+}
+
+/**
+ * Reads the amount of a payout. The country determines the currency. If the country is unknown, the
+ * amount must contain the currency.
+ */
+function readAmount(text: string, country: PayoutCountry | undefined): Money {
+  if (country !== undefined) return parseAmount(text, country.ccy);
+  const bare = /^\d+(\.\d+)?$/.test(text);
+  const amount = bare ? undefined : parseAmount(text);
+  if (amount !== undefined && payoutCountries.some(({ ccy }) => ccy === amount.ccy)) return amount;
+  const currencies = [...new Set(payoutCountries.map(({ ccy }) => ccy))].join(', ');
+  const problem = bare ? 'has no currency' : 'is not in a payout currency';
+  throw new Failure(
+    'usage',
+    `"${clip(text)}" ${problem}. Payouts are in ${currencies}. ` +
+      `Write an amount such as 500000vnd.`,
+  );
+}
+
+function knownRecipient(name: string, contacts: Contacts): [string, Recipient] {
+  const [saved, contact] = findContact(contacts, name, 'usage');
+  if (typeof contact !== 'string') return [saved, contact];
+  throw new Failure('usage', `"${saved}" is a contact for svcpay send, not for payouts.`, {
+    next: { do: 'run', command: 'send', argument: saved },
+  });
+}
+
+/** Converts a recipient of the address book to answers. */
+export function answersOf(kept: Recipient): Destination {
+  const { party } = kept;
+  return {
+    country: findCountry(kept.country),
+    method: findMethod(kept.method),
+    institution: kept.institutionCode,
+    institutionName: kept.institutionName,
+    acctNum: kept.acctNum,
+    acctName: kept.acctName ?? party.legalFullName,
+    recipientType: party.type,
+    recipientName: party.legalFullName,
+    recipientCountry: party.countryCode,
+    recipientPhone: party.contactNumber,
+    recipientAddress: party.address1,
+  };
+}
+
+/**
+ * Reads the sender from the flags and the profile. The sender in the profile applies unless a flag
+ * names a different sender.
+ */
+function readSender(flags: PayoutAnswers, kept: Profile['sender']): Draft {
+  const own =
+    flags.senderName === undefined || flags.senderName === kept?.legalFullName ? kept : undefined;
+  return {
+    senderType: flags.senderType ?? own?.type,
+    senderName: flags.senderName ?? own?.legalFullName,
+    senderCountry: flags.senderCountry ?? own?.countryCode,
+    senderPhone: flags.senderPhone ?? own?.contactNumber,
+    senderAddress: flags.senderAddress ?? own?.address1,
+  };
+}
+
+/**
+ * Returns the answers as flags, from which {@link readDraft} reads the same answers. The flags of a
+ * contact contain only the contact's name.
+ */
+export function flagsOf({ chosen, country, method, amount, ...others }: Draft) {
+  const answers: Readonly<Record<string, unknown>> = {
+    ...others,
+    recipient: chosen || undefined,
+    country: country?.code,
+    method: method?.code,
+    amount: amount && formatAmount(amount),
+  };
+  return Object.fromEntries(
+    ['recipient', 'from', ...Object.keys(answerOptions)].flatMap((name) => {
+      const value = chosen && Object.hasOwn(destinationOptions, name) ? undefined : answers[name];
+      return value === undefined ? [] : [[name, String(value)]];
+    }),
+  );
+}
+
+/** Returns a party of the payout, or undefined if a required answer about the party is missing. */
+export function partyOf(draft: Draft, who: 'recipient' | 'sender'): Party | undefined {
+  const [type, legalFullName, countryCode] = [
+    draft[`${who}Type`],
+    draft[`${who}Name`],
+    draft[`${who}Country`],
+  ];
+  return type && legalFullName && countryCode
+    ? {
+        type,
+        legalFullName,
+        countryCode,
+        contactNumber: draft[`${who}Phone`],
+        address1: draft[`${who}Address`],
+      }
+    : undefined;
+}
+
+const change = (name: string, forgotten: RegExp, others: Draft = {}) => ({
+  name,
+  forget: (draft: Draft): Draft => ({
+    ...draft,
+    ...Object.fromEntries(
+      Object.keys(draft).flatMap((each) => (forgotten.test(each) ? [[each, undefined]] : [])),
+    ),
+    ...others,
+  }),
+});
+
+const somebodyNew: Draft = { chosen: '' };
+
+/**
+ * The groups of answers that the person can change after the service refused the payout, or after
+ * the person declined the quote.
+ */
+export const payoutChanges = [
+  change('Change the amount', /^amount$/),
+  change('Pay from another wallet', /^from$/),
+  change('Change the account', /^(?:country|method|institution|acct|amount)/, somebodyNew),
+  change('Change the recipient', /^recipient./, somebodyNew),
+  change('Change your own details', /^sender/),
+  change('Change the purpose, source and relationship', /^(?:purpose|source|relationship)$/),
+];
 
 export type LookUp = (countryCode: string) => Promise<readonly Institution[]>;
 

@@ -40,7 +40,7 @@ import {
   withMethod,
   type Draft,
   type PayoutFlag,
-} from './payout-draft.js';
+} from './payout-flow.js';
 
 interface PayoutPrompts {
   readonly pose: Pose;

@@ -13,6 +13,7 @@ import { reference, type PaymentFlags } from '../payment/payment-options.js';
 import { runGuided, walletChoices, type WalletChoice } from '../payment/guided.js';
 import {
   payoutChanges,
+  payoutCountry,
   readDraft,
   type Draft,
   givenFlags,
@@ -21,8 +22,6 @@ import {
   type PayoutFlags,
   flagsOf,
   partyOf,
-} from './payout-draft.js';
-import {
   payAndSave,
   runPayoutInstruction,
   completeRecipient,
@@ -51,7 +50,7 @@ import {
   noInstitutionsText,
   methodList,
 } from '../../terminal/views/payout-lists.js';
-import { payoutCountries, findCountry, methodsIn } from '../../wallet/payout/methods.js';
+import { payoutCountries, methodsIn } from '../../wallet/payout/methods.js';
 
 const { recipient, ...options } = payoutOptions;
 
@@ -266,13 +265,7 @@ export const payoutInstitutions = defineCommand({
 
 export const payoutMethods = defineCommand({
   arguments: {
-    country: word(
-      'COUNTRY',
-      findCountry,
-      payoutCountries.map(({ code }) => code),
-    )
-      .optional()
-      .describe('only this country, e.g. VN'),
+    country: payoutCountry().optional().describe('only this country, e.g. VN'),
   },
   examples: [
     ['svcpay payout methods', 'lists all countries'],

@@ -21,8 +21,13 @@ import { readRows } from '../../wallet/batch/rows.js';
 import { noLimits } from '../../wallet/limits/limits.js';
 import { refuseProblems, rowOptions, batchColumns, planner } from '../batch/batch-check.js';
 import { defineCommand, type Deps, record } from '../define.js';
-import { completePayout } from '../payout/payout-flow.js';
-import { readDraft, answerOptions, missingFlags, payoutOptions } from '../payout/payout-draft.js';
+import {
+  completePayout,
+  readDraft,
+  answerOptions,
+  missingFlags,
+  payoutOptions,
+} from '../payout/payout-flow.js';
 import { withContact } from '../payment/send-flow.js';
 import { environmentOf, outboxOf, outboxOption } from '../proposals/outbox.js';
 import {

@@ -118,9 +118,7 @@ function invoiceDetails(invoice: Invoice, now: number): CardDetail[] {
     timeDetail('Made', timestamp * 1000, now),
     timeDetail(expiresAt > now ? 'Expires' : 'Expired', expiresAt, now),
     { label: 'Fallback', value: invoice.fallbackAddress, whole: true },
-    ...(routeHints.length === 0
-      ? []
-      : [{ label: 'Route hints', value: String(routeHints.length) }]),
+    { label: 'Route hints', value: routeHints.length === 0 ? '' : String(routeHints.length) },
   ];
 }
 
@@ -152,6 +150,13 @@ function uriDetails(
   { bitcoin, invoice, amount, label, message }: Bip21Destination,
   now: number,
 ): CardDetail[] {
+  // The card omits what it already shows, the payment hash and the creation time.
+  const omitted = new Set([
+    'Made',
+    'Hash',
+    amount === undefined ? '' : 'Amount',
+    bitcoin === null ? '' : 'Network',
+  ]);
   return [
     ...(amount === undefined ? [] : [amountDetail(amount)]),
     { label: 'Label', value: label },
@@ -160,21 +165,8 @@ function uriDetails(
     { label: 'Invoice', value: invoice?.invoice, whole: true },
     ...(invoice === null
       ? []
-      : invoiceDetails(invoice, now).filter(({ label }) => !repeats(label, amount, bitcoin))),
+      : invoiceDetails(invoice, now).filter((each) => !omitted.has(each.label))),
   ];
-}
-
-/**
- * Whether the card of a URI omits a field of its invoice: a field that the card already shows, the
- * payment hash, or the creation time.
- */
-function repeats(
-  label: string,
-  amount: Bip21Destination['amount'],
-  bitcoin: BitcoinAddress | null,
-): boolean {
-  if (label === 'Amount') return amount !== undefined;
-  return label === 'Network' ? bitcoin !== null : ['Made', 'Hash'].includes(label);
 }
 
 const amountDetail = (value: Parameters<typeof formatSats>[0]): CardDetail => ({

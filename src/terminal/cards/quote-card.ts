@@ -43,6 +43,7 @@ export interface QuoteCard {
 
 export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
   const { about, rate, validForMs, left } = quote;
+  const { text, warning } = feesOf(quote);
   const details: CardDetail[] = [
     ...about,
     { label: 'Rate', value: rate && rateText(rate), note: rate && inverseText(rate) },
@@ -65,9 +66,9 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
     {
       label: 'You pay',
       amount: quote.pays,
-      note: [feeShare(quote), worthText(quote.worth?.(quote.pays))].filter(Boolean).join('   '),
+      note: [text, worthText(quote.worth?.(quote.pays))].filter(Boolean).join('   '),
       total: true,
-      warns: isExpensive(quote),
+      warns: warning !== undefined,
     },
     {
       label: 'Left in wallet',
@@ -79,53 +80,35 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
   return [
     ...described,
     ...(described.length === 0 ? [] : ['']),
-    ...feeWarning(quote, canvas),
+    ...(warning === undefined
+      ? []
+      : [...wrap(warning, canvas.columns - 2).map((line) => `  ${canvas.style.yellow(line)}`), '']),
     ...moneyLines(lines, canvas),
   ];
 }
 
-/** The share of the amount, in percent, above which fees count as expensive. */
+/** The share of the amount, in percent, above which the card warns of the fees. */
 const expensiveFrom = 5;
 
-type Fees = Pick<QuoteCard, 'serviceFee' | 'networkFee' | 'namesFees' | 'pays'>;
-
-/**
- * Returns the sum of the service fee and the network fee, and the sum's share of the amount. The
- * share of the fees is undefined if the debit consists only of fees.
- */
-function feesOf({ serviceFee, networkFee, pays }: Fees): {
-  readonly fees: Big;
-  readonly percent: Big | undefined;
-} {
+/** The fees of a quote. `percent` is undefined if the debit consists only of fees. */
+function feesOf({ serviceFee, networkFee, pays, namesFees }: QuoteCard) {
   const fees = serviceFee.value.plus(networkFee.value);
   const rest = pays.value.minus(fees);
-  return { fees, percent: rest.lte(0) ? undefined : fees.times(100).div(rest) };
-}
-
-function isExpensive(quote: Fees): boolean {
-  const { fees, percent } = feesOf(quote);
-  return fees.gt(0) && (percent === undefined || percent.gt(expensiveFrom));
-}
-
-/** Draws the warning about high fees, which the card shows above all amounts. */
-function feeWarning(quote: Fees, { style, columns }: Canvas): string[] {
-  if (!isExpensive(quote)) return [];
-  const { fees, percent } = feesOf(quote);
-  const share = percent === undefined ? '100 %' : `${percent.toFixed(2)} %`;
-  const text =
-    `${share} goes to fees: ` +
-    `${formatAmount({ ccy: quote.pays.ccy, value: fees })}, ` +
-    'a high share';
-  return [...wrap(text, columns - 2).map((line) => `  ${style.yellow(line)}`), ''];
-}
-
-/** Returns the share of the fees as text, such as `fee 0.28 %`. */
-function feeShare(quote: Fees): string {
-  const { fees, percent } = feesOf(quote);
-  if (!quote.namesFees) return 'fee not reported';
-  if (fees.eq(0)) return 'no fee';
-  if (percent === undefined) return 'all fees';
-  return percent.lt('0.01') ? 'fee below 0.01 %' : `fee ${percent.toFixed(2)} %`;
+  const percent = rest.lte(0) ? undefined : fees.times(100).div(rest);
+  const share =
+    percent === undefined
+      ? 'all fees'
+      : percent.lt('0.01')
+        ? 'fee below 0.01 %'
+        : `fee ${percent.toFixed(2)} %`;
+  return {
+    text: !namesFees ? 'fee not reported' : fees.eq(0) ? 'no fee' : share,
+    warning:
+      fees.gt(0) && percent?.lte(expensiveFrom) !== true
+        ? `${percent === undefined ? '100 %' : `${percent.toFixed(2)} %`} goes to fees: ` +
+          `${formatAmount({ ccy: pays.ccy, value: fees })}, a high share`
+        : undefined,
+  };
 }
 
 /** Formats a rate such as `1 BTC = 70 796.85 USDT`. */

@@ -16,27 +16,45 @@ export interface PayoutCountry extends Numbering {
   readonly ccy: string;
 }
 
-/** The digits of mobile numbers are from the national numbering plans (ITU E.164). */
-export const payoutCountries: readonly PayoutCountry[] = [
-  { code: 'CA', name: 'Canada', ccy: 'CAD', callingCode: '1' },
-  { code: 'IN', name: 'India', ccy: 'INR', callingCode: '91' },
-  { code: 'ID', name: 'Indonesia', ccy: 'IDR', callingCode: '62' },
-  { code: 'KE', name: 'Kenya', ccy: 'KES', callingCode: '254', mobileDigits: [9] },
-  { code: 'MY', name: 'Malaysia', ccy: 'MYR', callingCode: '60', mobileDigits: [9, 10] },
-  { code: 'NG', name: 'Nigeria', ccy: 'NGN', callingCode: '234', mobileDigits: [10] },
-  { code: 'PH', name: 'Philippines', ccy: 'PHP', callingCode: '63' },
-  { code: 'RW', name: 'Rwanda', ccy: 'RWF', callingCode: '250', mobileDigits: [9] },
-  { code: 'SG', name: 'Singapore', ccy: 'SGD', callingCode: '65' },
-  { code: 'KR', name: 'South Korea', ccy: 'KRW', callingCode: '82' },
-  { code: 'TH', name: 'Thailand', ccy: 'THB', callingCode: '66' },
-  { code: 'VN', name: 'Vietnam', ccy: 'VND', callingCode: '84' },
-  { code: 'BJ', name: 'Benin', ccy: 'XOF', callingCode: '229', mobileDigits: [10] },
-  { code: 'CI', name: "Côte d'Ivoire", ccy: 'XOF', callingCode: '225', mobileDigits: [10] },
-  { code: 'GH', name: 'Ghana', ccy: 'GHS', callingCode: '233', mobileDigits: [9] },
-  { code: 'SN', name: 'Senegal', ccy: 'XOF', callingCode: '221', mobileDigits: [9] },
-  { code: 'TW', name: 'Taiwan', ccy: 'TWD', callingCode: '886', mobileDigits: [9] },
-  { code: 'KH', name: 'Cambodia', ccy: 'USD', callingCode: '855', mobileDigits: [8, 9] },
+type CountryRow = readonly [
+  code: string,
+  name: string,
+  ccy: string,
+  callingCode: string,
+  mobileDigits?: readonly number[],
 ];
+
+/** The digits of mobile numbers are from the national numbering plans (ITU E.164). */
+const countryRows: readonly CountryRow[] = [
+  ['CA', 'Canada', 'CAD', '1'],
+  ['IN', 'India', 'INR', '91'],
+  ['ID', 'Indonesia', 'IDR', '62'],
+  ['KE', 'Kenya', 'KES', '254', [9]],
+  ['MY', 'Malaysia', 'MYR', '60', [9, 10]],
+  ['NG', 'Nigeria', 'NGN', '234', [10]],
+  ['PH', 'Philippines', 'PHP', '63'],
+  ['RW', 'Rwanda', 'RWF', '250', [9]],
+  ['SG', 'Singapore', 'SGD', '65'],
+  ['KR', 'South Korea', 'KRW', '82'],
+  ['TH', 'Thailand', 'THB', '66'],
+  ['VN', 'Vietnam', 'VND', '84'],
+  ['BJ', 'Benin', 'XOF', '229', [10]],
+  ['CI', "Côte d'Ivoire", 'XOF', '225', [10]],
+  ['GH', 'Ghana', 'GHS', '233', [9]],
+  ['SN', 'Senegal', 'XOF', '221', [9]],
+  ['TW', 'Taiwan', 'TWD', '886', [9]],
+  ['KH', 'Cambodia', 'USD', '855', [8, 9]],
+];
+
+export const payoutCountries: readonly PayoutCountry[] = countryRows.map(
+  ([code, name, ccy, callingCode, mobileDigits]) => ({
+    code,
+    name,
+    ccy,
+    callingCode,
+    ...(mobileDigits && { mobileDigits }),
+  }),
+);
 
 type Account = 'bank' | 'mobile' | 'interac';
 
@@ -74,42 +92,43 @@ const arrivals = {
   unspecified: undefined,
 } as const;
 
+/** A method without a format pays to mobile wallets, and any other method to bank accounts. */
 type Row = readonly [
   code: string,
   country: string,
-  account: Account,
-  speed: keyof typeof arrivals,
-  format: AccountFormat,
+  format?: AccountFormat,
+  account?: Account,
+  speed?: keyof typeof arrivals,
 ];
 
 const table: readonly Row[] = [
-  ['cad-interac', 'CA', 'interac', 'unspecified', interac],
-  ['inr-bank', 'IN', 'bank', 'standard', digits(8, 18)],
-  ['idr-bank', 'ID', 'bank', 'standard', digits(8, 18)],
-  ['ke-kes-mobile', 'KE', 'mobile', 'unspecified', phone],
-  ['myr-bank', 'MY', 'bank', 'standard', digits(6, 17)],
-  ['myr-mobile', 'MY', 'mobile', 'unspecified', phone],
-  ['ng-ngn-bank', 'NG', 'bank', 'standard', digits(10, 10)],
-  ['ng-ngn-mobile', 'NG', 'mobile', 'unspecified', phone],
-  ['ph-php-bank', 'PH', 'bank', 'standard', digits(6, 18)],
-  ['rw-rwf-mobile', 'RW', 'mobile', 'unspecified', phone],
-  ['rw-rwf-bank', 'RW', 'bank', 'standard', digits(6, 20)],
-  ['sg-sgd-bank', 'SG', 'bank', 'standard', digits(6, 14)],
-  ['krw-bank', 'KR', 'bank', 'standard', digits(8, 16)],
-  ['thb-bank', 'TH', 'bank', 'standard', digits(8, 16)],
+  ['cad-interac', 'CA', interac, 'interac'],
+  ['inr-bank', 'IN', digits(8, 18)],
+  ['idr-bank', 'ID', digits(8, 18)],
+  ['ke-kes-mobile', 'KE'],
+  ['myr-bank', 'MY', digits(6, 17)],
+  ['myr-mobile', 'MY'],
+  ['ng-ngn-bank', 'NG', digits(10, 10)],
+  ['ng-ngn-mobile', 'NG'],
+  ['ph-php-bank', 'PH', digits(6, 18)],
+  ['rw-rwf-mobile', 'RW'],
+  ['rw-rwf-bank', 'RW', digits(6, 20)],
+  ['sg-sgd-bank', 'SG', digits(6, 14)],
+  ['krw-bank', 'KR', digits(8, 16)],
+  ['thb-bank', 'TH', digits(8, 16)],
   [
     'vnd-instant',
     'VN',
+    { pattern: /^[0-9A-Za-z]{4,19}$/, words: '4 to 19 digits or letters' },
     'bank',
     'instant',
-    { pattern: /^[0-9A-Za-z]{4,19}$/, words: '4 to 19 digits or letters' },
   ],
-  ['bj-xof-mobile', 'BJ', 'mobile', 'unspecified', phone],
-  ['ci-xof-mobile', 'CI', 'mobile', 'unspecified', phone],
-  ['gh-ghs-mobile', 'GH', 'mobile', 'unspecified', phone],
-  ['sn-xof-mobile', 'SN', 'mobile', 'unspecified', phone],
-  ['tw-twd-mobile', 'TW', 'mobile', 'unspecified', phone],
-  ['kh-usd-mobile', 'KH', 'mobile', 'unspecified', phone],
+  ['bj-xof-mobile', 'BJ'],
+  ['ci-xof-mobile', 'CI'],
+  ['gh-ghs-mobile', 'GH'],
+  ['sn-xof-mobile', 'SN'],
+  ['tw-twd-mobile', 'TW'],
+  ['kh-usd-mobile', 'KH'],
 ];
 
 export interface PayoutMethod {
@@ -126,9 +145,15 @@ export interface PayoutMethod {
 }
 
 const payoutMethods: readonly PayoutMethod[] = table.map(
-  ([code, countryCode, account, speed, format]) => ({
+  ([
     code,
-    country: findCountry(countryCode),
+    country,
+    format = phone,
+    account = format === phone ? 'mobile' : 'bank',
+    speed = account === 'bank' ? 'standard' : 'unspecified',
+  ]) => ({
+    code,
+    country: findCountry(country),
     account,
     format,
     institutionType: account === 'mobile' ? 'mobile' : 'bank',
@@ -399,6 +424,8 @@ export function parseLine(text: string): string {
       `most ${longestText} characters.`,
   );
 }
+
+export const partyTypes = ['individual', 'business'] as const;
 
 /** The highest accepted source-of-funds code. */
 export const highestCode = 999_999;

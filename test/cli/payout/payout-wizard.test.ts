@@ -12,7 +12,7 @@ import {
   type Draft,
   missingFlags,
   payoutOptions,
-} from '../../../src/cli/payout/payout-draft.js';
+} from '../../../src/cli/payout/payout-flow.js';
 import { askPayout, type WizardDeps } from '../../../src/cli/payout/payout-wizard.js';
 import { readAll, type RawValues } from '../../../src/cli/values.js';
 import { actor, type Script } from '../../support/actor.js';

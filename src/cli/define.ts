@@ -34,11 +34,6 @@ interface CommandDefinition<
    */
   readonly ownsRest?: true;
   /**
-   * The formats that `-o` accepts in addition to the usual formats. `run` receives the chosen
-   * output format as `format`.
-   */
-  readonly formats?: readonly string[];
-  /**
    * Whether the command changes data, so that svcpay refuses a wrong name in `--fields` before the
    * command runs. svcpay refuses a wrong name of any other command only after the response, because
    * the response may contain further names.
@@ -80,6 +75,10 @@ export interface Command extends Pick<
 > {
   readonly arguments: Values;
   readonly options: Values;
+  /**
+   * The formats that `-o` accepts in addition to the usual formats: the choices of the option
+   * `format`.
+   */
   readonly formats: readonly string[];
   readonly changes: boolean;
   /** The names that `--fields` accepts. */
@@ -112,6 +111,7 @@ export function defineCommand<
   definition: CommandDefinition<A, O, R, V, K>,
 ): TypedCommand<ValuesOf<A> & ValuesOf<O>, R, Deps<K>> {
   const { run, view, adapt, remarks, failure, fields, changes, ...rest } = definition;
+  const { format }: Values = rest.options ?? {};
   // The types of the two records are lost when the records become one.
   const inputsOf = (raw: RawValues) =>
     readAll({ ...rest.arguments, ...rest.options }, raw) as ValuesOf<A> & ValuesOf<O>;
@@ -120,7 +120,7 @@ export function defineCommand<
   const command = {
     arguments: {},
     options: {},
-    formats: [],
+    formats: format?.shape.choices ?? [],
     ...rest,
     changes: changes ?? fields !== undefined,
     fields: view?.fields ?? fields ?? [],

@@ -28,12 +28,9 @@ import { openPayments, readDecisive } from '../tx/payments.js';
 import { seenDatabase } from '../../store/files/document.js';
 import type { SqliteFile } from '../../store/files/sqlite-file.js';
 
-const formats = ['prometheus'] as const;
-
 export const dbStatus = defineCommand({
-  formats,
   options: {
-    format: choice(formats, 'FORMAT')
+    format: choice(['prometheus'], 'FORMAT')
       .optional()
       .describe('same as -o prometheus: metrics for a textfile collector'),
   },
@@ -145,9 +142,8 @@ async function findDatabase({ database }: Context): Promise<OpenDatabase> {
 }
 
 export const dbVerify = defineCommand({
-  formats,
   options: {
-    format: choice(formats, 'FORMAT').optional().describe('same as -o prometheus: metrics'),
+    format: choice(['prometheus'], 'FORMAT').optional().describe('same as -o prometheus: metrics'),
     since: instant().describe('only payments that changed since this time: 36h, 2026-03-01'),
   },
   examples: [

@@ -61,7 +61,6 @@ import {
 const statementFormats = ['hledger', 'beancount', 'ofx', 'koinly', 'xero', 'quickbooks'] as const;
 
 export const statement = defineCommand({
-  formats: statementFormats,
   options: {
     month: month(),
     from: date()

@@ -19,7 +19,6 @@ import type { KeptRate } from '../../store/journal/records.js';
 const exportFormats = ['csv', 'jsonl'] as const;
 
 export const txExport = defineCommand({
-  formats: exportFormats,
   options: {
     format: choice(exportFormats, 'FORMAT')
       .optional()

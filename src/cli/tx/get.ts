@@ -21,8 +21,6 @@ import { ratesOf } from '../statement/open-books.js';
 import { readDetails, stateTimes } from './payments.js';
 import { choice, flag, transaction } from '../values.js';
 
-const receiptFormats = ['html'] as const;
-
 interface Found {
   readonly txn: Transaction;
   /** Draws the receipt, and below it the open payment request. */
@@ -37,11 +35,10 @@ export const txGet = defineCommand({
       .optional()
       .describe('id (or its first 6 characters), reference, invoice or payment hash'),
   },
-  formats: receiptFormats,
   options: {
     qrFile: qrFile(),
     verbose: flag().describe('also show the invoice, its payment hash and the key of the payee'),
-    format: choice(receiptFormats, 'FORMAT')
+    format: choice(['html'], 'FORMAT')
       .optional()
       .describe('same as -o html: a receipt to print or send'),
   },

@@ -27,8 +27,6 @@ import { allExplained, idsOf, openMeanwhile, recipientsOf } from './local-facts.
 import { asTransaction, isNotReached, lastCheckedText, offlineList } from './payments.js';
 import { rememberIds } from './resolve-id.js';
 
-const ownFormats = ['page'] as const;
-
 const options = {
   ...historyOptions,
   quotes: flag().describe('also list quotes that expired unconfirmed'),
@@ -43,12 +41,11 @@ const options = {
       'only transactions with this text in payee, note, reference or id; reads the whole list',
     ),
   pager: unless().describe('do not use a pager, even if PAGER is set'),
-  format: choice(ownFormats, 'FORMAT').optional().describe('same as -o page'),
+  format: choice(['page'], 'FORMAT').optional().describe('same as -o page'),
 };
 
 export const txList = defineCommand({
   options,
-  formats: ownFormats,
   examples: [
     [
       'svcpay tx list --state failed --state expired --time 30d',

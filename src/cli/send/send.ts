@@ -12,10 +12,16 @@ import {
 import { paidView } from '../payment/payment-flow.js';
 import { runSend } from '../payment/send-flow.js';
 
+/** How each command that sends shows the transaction that it paid. */
+const paying = { changes: true, view: record(paidView) } as const;
+
+/** The option of the paying wallet, with the default and the conversion in words. */
+const payer = (which: string) => currency().optional().describe(`wallet that pays ${which}`);
+
 export const send = defineCommand({
+  ...paying,
   arguments: sendArguments,
   options: { ...sendOptions, ...paymentOptions },
-  changes: true,
   examples: [
     ['svcpay send', 'asks for everything, one question at a time; Esc goes back'],
     ['svcpay send lnbc25u1…', 'pays the amount of the invoice'],
@@ -31,10 +37,10 @@ export const send = defineCommand({
   ],
   run: ({ destination, amount, ...flags }, context) =>
     runSend(undefined, destination, amount, flags, context),
-  view: record(paidView),
 });
 
 export const sendLnurl = defineCommand({
+  ...paying,
   arguments: {
     address: text('ADDRESS')
       .optional()
@@ -42,16 +48,13 @@ export const sendLnurl = defineCommand({
     amount: phrase('AMOUNT').describe('amount to send, e.g. 50000sat or 5usdt, or all'),
   },
   options: {
-    from: currency()
-      .optional()
-      .describe(
-        "wallet that pays (default: wallet of the amount's currency); if the BTC wallet pays, " +
-          'svcpay converts an amount in USDT or fiat at the current rate',
-      ),
+    from: payer(
+      "(default: wallet of the amount's currency); if the BTC wallet pays, " +
+        'svcpay converts an amount in USDT or fiat at the current rate',
+    ),
     deductFees: deductFees(),
     ...paymentOptions,
   },
-  changes: true,
   examples: [
     [
       'svcpay send lnurl satoshi@example.com 50000sat',
@@ -61,10 +64,10 @@ export const sendLnurl = defineCommand({
   ],
   run: ({ address, amount, ...flags }, context) =>
     runSend('lnurl', address, amount, flags, context),
-  view: record(paidView),
 });
 
 export const sendOnchain = defineCommand({
+  ...paying,
   arguments: {
     address: text('ADDRESS').optional().describe('a Bitcoin address, or - to read it from stdin'),
     amount: phrase('AMOUNT').describe(
@@ -72,16 +75,13 @@ export const sendOnchain = defineCommand({
     ),
   },
   options: {
-    from: currency()
-      .optional()
-      .describe(
-        'wallet that pays (default BTC); svcpay converts from a USDT or fiat wallet at the ' +
-          'quoted rate, shown before you agree',
-      ),
+    from: payer(
+      '(default BTC); svcpay converts from a USDT or fiat wallet at the ' +
+        'quoted rate, shown before you agree',
+    ),
     deductFees: deductFees(),
     ...paymentOptions,
   },
-  changes: true,
   examples: [
     ['svcpay send onchain bc1q… 0.01btc', 'shows the full cost, then asks for approval'],
     [
@@ -91,26 +91,23 @@ export const sendOnchain = defineCommand({
   ],
   run: ({ address, amount, ...flags }, context) =>
     runSend('onchain', address, amount, flags, context),
-  view: record(paidView),
 });
 
 export const sendUsdt = defineCommand({
+  ...paying,
   arguments: {
     address: text('ADDRESS').optional().describe('a TRON address, or - to read it from stdin'),
     amount: phrase('AMOUNT').describe('amount the recipient gets, e.g. 25usdt, or all'),
   },
   options: {
     spend: spend(),
-    from: currency()
-      .optional()
-      .describe(
-        'wallet that pays (default USDT; with --spend, the wallet of the currency to spend); ' +
-          'svcpay converts from a BTC or fiat wallet at the quoted rate',
-      ),
+    from: payer(
+      '(default USDT; with --spend, the wallet of the currency to spend); ' +
+        'svcpay converts from a BTC or fiat wallet at the quoted rate',
+    ),
     deductFees: deductFees(),
     ...paymentOptions,
   },
-  changes: true,
   examples: [
     ['svcpay send usdt TQn9… 25usdt', 'shows the full cost, then asks for approval'],
     [
@@ -123,23 +120,17 @@ export const sendUsdt = defineCommand({
     ],
   ],
   run: ({ address, amount, ...flags }, context) => runSend('usdt', address, amount, flags, context),
-  view: record(paidView),
 });
 
 export const sendLightning = defineCommand({
+  ...paying,
   arguments: {
     invoice: text('INVOICE').optional().describe('a BOLT11 invoice, or - to read it from stdin'),
   },
   options: {
-    from: currency()
-      .optional()
-      .describe(
-        'wallet that pays (default BTC); svcpay converts from a USDT or fiat wallet at the ' +
-          'quoted rate',
-      ),
+    from: payer('(default BTC); svcpay converts from a USDT or fiat wallet at the quoted rate'),
     ...paymentOptions,
   },
-  changes: true,
   examples: [
     ['svcpay send lightning lnbc25u1…', 'shows the full cost, then asks for approval'],
     [
@@ -149,5 +140,4 @@ export const sendLightning = defineCommand({
     ['cat invoice.txt | svcpay send lightning - --yes', 'reads the invoice from a pipe'],
   ],
   run: ({ invoice, ...flags }, context) => runSend('lightning', invoice, undefined, flags, context),
-  view: record(paidView),
 });

@@ -176,30 +176,27 @@ CREATE TABLE proposals (
   PRIMARY KEY (scope, id)
 ) STRICT, WITHOUT ROWID;`;
 
+/** Triggers of SQLite that keep the rows of a table as they are. `kept` ends the second sentence. */
+const unchanged = (table: string, rows: string, kept = 'are never deleted', when = ''): string => `
+  CREATE TRIGGER ${table}_update BEFORE UPDATE ON ${table}
+  BEGIN SELECT RAISE(ABORT, '${rows} never change'); END;
+  CREATE TRIGGER ${table}_delete BEFORE DELETE ON ${table} ${when}
+  BEGIN SELECT RAISE(ABORT, '${rows} ${kept}'); END;`;
+
+const withPayment = 'WHEN EXISTS (SELECT 1 FROM payments WHERE id = OLD.payment_id)';
+
 export const sqliteSteps: readonly string[] = [
   `${tables}
 
-  -- The limit clock of each account, and the clocks of machine and service at its last reading.
-  CREATE TABLE limit_clocks (
-    account TEXT PRIMARY KEY,
-    time INTEGER NOT NULL,
-    machine INTEGER NOT NULL,
-    service INTEGER
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TRIGGER trail_update BEFORE UPDATE ON trail
-  BEGIN SELECT RAISE(ABORT, 'steps of a trail never change'); END;
-  CREATE TRIGGER trail_delete BEFORE DELETE ON trail
-  WHEN EXISTS (SELECT 1 FROM payments WHERE id = OLD.payment_id)
-  BEGIN SELECT RAISE(ABORT, 'steps of a trail are deleted only with their payment'); END;
-  CREATE TRIGGER notes_update BEFORE UPDATE ON notes
-  BEGIN SELECT RAISE(ABORT, 'notes never change'); END;
-  CREATE TRIGGER notes_delete BEFORE DELETE ON notes
-  BEGIN SELECT RAISE(ABORT, 'notes are never deleted'); END;
-  CREATE TRIGGER budgets_update BEFORE UPDATE ON budgets
-  BEGIN SELECT RAISE(ABORT, 'changes of budgets never change'); END;
-  CREATE TRIGGER budgets_delete BEFORE DELETE ON budgets
-  BEGIN SELECT RAISE(ABORT, 'changes of budgets are never deleted'); END;`,
+-- The limit clock of each account, and the clocks of machine and service at its last reading.
+CREATE TABLE limit_clocks (
+  account TEXT PRIMARY KEY,
+  time INTEGER NOT NULL,
+  machine INTEGER NOT NULL,
+  service INTEGER
+) STRICT, WITHOUT ROWID;
+${unchanged('trail', 'steps of a trail', 'are deleted only with their payment', withPayment)}
+${unchanged('notes', 'notes')}${unchanged('budgets', 'changes of budgets')}`,
 ];
 
 /**
@@ -214,28 +211,30 @@ const limits = `
 
 const postgresSteps: readonly string[] = [
   `${inPostgres(tables + limits)}
-  ALTER TABLE payments SET (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01,
-    autovacuum_analyze_scale_factor = 0.01);
-  ALTER TABLE attempts SET (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01,
-    autovacuum_analyze_scale_factor = 0.01);
-  ALTER TABLE spending SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0,
-    autovacuum_vacuum_threshold = 10000);
+${['payments', 'attempts']
+  .map(
+    (table) => `ALTER TABLE ${table} SET (fillfactor = 80,
+  autovacuum_vacuum_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.01);`,
+  )
+  .join('\n')}
+ALTER TABLE spending SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 10000);
 
-  -- With its search path fixed, so that the deletion of a payment works on any connection.
-  CREATE FUNCTION never_changed() RETURNS trigger LANGUAGE plpgsql
-  SET search_path FROM CURRENT AS $$
-  BEGIN
-    IF TG_OP = 'DELETE' AND TG_TABLE_NAME = 'trail' THEN
-      IF NOT EXISTS (SELECT 1 FROM payments WHERE id = OLD.payment_id) THEN RETURN OLD; END IF;
-    END IF;
-    RAISE EXCEPTION 'rows of % never change', TG_TABLE_NAME;
-  END $$;
-  CREATE TRIGGER trail_unchanged BEFORE UPDATE OR DELETE ON trail
-    FOR EACH ROW EXECUTE FUNCTION never_changed();
-  CREATE TRIGGER notes_unchanged BEFORE UPDATE OR DELETE ON notes
-    FOR EACH ROW EXECUTE FUNCTION never_changed();
-  CREATE TRIGGER budgets_unchanged BEFORE UPDATE OR DELETE ON budgets
-    FOR EACH ROW EXECUTE FUNCTION never_changed();`,
+-- With its search path fixed, so that the deletion of a payment works on any connection.
+CREATE FUNCTION never_changed() RETURNS trigger LANGUAGE plpgsql
+SET search_path FROM CURRENT AS $$
+BEGIN
+  IF TG_OP = 'DELETE' AND TG_TABLE_NAME = 'trail' THEN
+    IF NOT EXISTS (SELECT 1 FROM payments WHERE id = OLD.payment_id) THEN RETURN OLD; END IF;
+  END IF;
+  RAISE EXCEPTION 'rows of % never change', TG_TABLE_NAME;
+END $$;
+${['trail', 'notes', 'budgets']
+  .map(
+    (table) => `CREATE TRIGGER ${table}_unchanged BEFORE UPDATE OR DELETE ON ${table}
+  FOR EACH ROW EXECUTE FUNCTION never_changed();`,
+  )
+  .join('\n')}`,
 ];
 
 export const journalPart: TableGroup = { name: 'journal', table: 'payments', steps: postgresSteps };
@@ -244,8 +243,10 @@ export const journalPart: TableGroup = { name: 'journal', table: 'payments', ste
  * Makes a file refuse payments after its payments were moved into a database, including payments of
  * processes that still have the file open.
  */
-export const closing = `
-  CREATE TRIGGER IF NOT EXISTS moved_before_insert BEFORE INSERT ON payments
-  BEGIN SELECT RAISE(ABORT, 'its payments were moved into a database'); END;
-  CREATE TRIGGER IF NOT EXISTS moved_before_update BEFORE UPDATE ON payments
-  BEGIN SELECT RAISE(ABORT, 'its payments were moved into a database'); END;`;
+export const closing = ['INSERT', 'UPDATE']
+  .map(
+    (change) => `CREATE TRIGGER IF NOT EXISTS moved_before_${change.toLowerCase()}
+  BEFORE ${change} ON payments
+  BEGIN SELECT RAISE(ABORT, 'its payments were moved into a database'); END;`,
+  )
+  .join('\n');

@@ -103,25 +103,25 @@ export const addSpending = (
   token: string | null,
 ): Statement => [
   `WITH spent AS (
-     SELECT account, budget, limit_time / ${periodMs} AS period, CAST(? AS TEXT) AS ccy,
-       CAST(? AS BIGINT) AS exponent, CAST(? AS BIGINT) AS units
-     FROM attempts WHERE payment_id = ? AND number = ?
+     SELECT account, budget, limit_time / ${periodMs} AS period FROM attempts
+     WHERE payment_id = ? AND number = ?
        AND EXISTS (SELECT 1 FROM payments WHERE id = payment_id AND last_change = ?)
+   ), totals AS (
+     SELECT account, '' AS budget, period FROM spent
+     UNION ALL SELECT account, budget, period FROM spent
+     UNION ALL SELECT account, budget, ${wholeTime} FROM spent
    )
    INSERT INTO spending (account, budget, period, ccy, exponent, units)
-   SELECT account, '', period, ccy, exponent, units FROM spent
-   UNION ALL SELECT account, budget, period, ccy, exponent, units FROM spent
-     WHERE budget IS NOT NULL
-   UNION ALL SELECT account, budget, ${wholeTime}, ccy, exponent, units FROM spent
-     WHERE budget IS NOT NULL
+   SELECT account, budget, period, CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT)
+     FROM totals WHERE budget IS NOT NULL
    ON CONFLICT (account, budget, period, ccy, exponent) DO UPDATE
      SET units = spending.units + excluded.units`,
-  ccy,
-  exponent,
-  sign * units,
   paymentId,
   number,
   token,
+  ccy,
+  exponent,
+  sign * units,
 ];
 
 /** The number of the ten-minute period that contains a time of the clock of the daily limit. */

@@ -9,7 +9,7 @@ import { otherNode } from '../build/other-node.mjs';
 
 const self = fileURLToPath(import.meta.url);
 
-const parts = ['far', 'startup', 'export', 'history', 'batch', 'webhooks', 'machines'];
+const parts = ['far', 'startup', 'export', 'history', 'day', 'batch', 'webhooks', 'machines'];
 
 /**
  * The benchmarks that run on this Node only, because their results hardly depend on the version of

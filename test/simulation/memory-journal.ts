@@ -152,14 +152,16 @@ export function memoryJournal(
   const comparableOf = (
     scope: string,
     account: string,
+    keys: readonly string[],
     withinMs: number,
     atMost: number,
-  ): Payment[] => [
-    ...openIn(scope),
-    ...latestOf(account, atMost).filter(
-      (each) => each.updatedAt >= now() - withinMs && !isUnfinished(each),
-    ),
-  ];
+  ): Payment[] =>
+    [
+      ...openIn(scope),
+      ...latestOf(account, atMost).filter(
+        (each) => each.updatedAt >= now() - withinMs && !isUnfinished(each),
+      ),
+    ].filter(({ instruction }) => keys.some((key) => instruction.includes(JSON.stringify(key))));
 
   return {
     async begin(draft, owner) {
@@ -202,8 +204,7 @@ export function memoryJournal(
           spent: async () => spentBy(account, at),
           budget: async () => undefined,
           charged: async () => [],
-          comparable: async (withinMs, atMost) =>
-            comparableOf(claim.payment.scope, account, withinMs, atMost),
+          comparable: async (...wanted) => comparableOf(claim.payment.scope, account, ...wanted),
           rival: rivalOf(claim.payment, id),
           isRefused: async () => false,
         });
@@ -265,8 +266,7 @@ export function memoryJournal(
         )
         .slice(0, 2),
     latest: async (account, atMost) => latestOf(account, atMost),
-    comparable: async (scope, account, withinMs, atMost) =>
-      comparableOf(scope, account, withinMs, atMost),
+    comparable: async (...wanted) => comparableOf(...wanted),
     page: async (scope, after, atMost) =>
       payments()
         .filter((each) => each.scope === scope && each.id > after)

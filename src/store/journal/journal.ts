@@ -134,7 +134,11 @@ export interface SpentBefore {
    * Resolves with the same payments as `Journal.comparable`, and locks the account until the change
    * is written.
    */
-  readonly comparable: (withinMs: number, atMost: number) => Promise<readonly Payment[]>;
+  readonly comparable: (
+    keys: readonly string[],
+    withinMs: number,
+    atMost: number,
+  ) => Promise<readonly Payment[]>;
   /**
    * Resolves with the budget of this name and what it was charged, and locks the account until the
    * change is written.
@@ -238,12 +242,14 @@ export interface Journal {
   /** The account's payments whose attempts were submitted most recently, newest first. */
   latest(account: string, atMost: number): Promise<readonly Payment[]>;
   /**
-   * The payments with which svcpay compares a new payment: the unfinished payments of the scope,
-   * and of the account's `atMost` latest payments those that changed within `withinMs`.
+   * The payments with which svcpay compares a new payment to one of the destination keys: the
+   * unfinished payments of the scope, and of the account's `atMost` latest payments those that
+   * changed within `withinMs`.
    */
   comparable(
     scope: string,
     account: string,
+    keys: readonly string[],
     withinMs: number,
     atMost: number,
   ): Promise<readonly Payment[]>;

@@ -240,8 +240,7 @@ export function lookups({ database, isHeld }: SqlJournalDeps): Lookups {
       (await read(`p.id IN (${latestIds})`, account, atMost)).toSorted(
         (a, b) => lastSubmitted(b) - lastSubmitted(a),
       ),
-    comparable: async (scope, account, withinMs, atMost) =>
-      read(...comparable(scope, account, withinMs, atMost)),
+    comparable: async (...wanted) => read(...comparable(...wanted)),
     page: async (scope, after, atMost) =>
       (await read(`p.id IN (${pageIds})`, scope, after, atMost)).toSorted((a, b) =>
         a.id < b.id ? -1 : 1,
@@ -312,16 +311,15 @@ const latestIds = `SELECT payment_id FROM attempts a
 
 /** The condition of {@link Journal.comparable}, with its values. */
 export const comparable = (
-  scope: string,
-  account: string,
-  withinMs: number,
-  atMost: number,
+  ...[scope, account, keys, withinMs, atMost]: Parameters<Journal['comparable']>
 ): [condition: string, ...values: SqlValue[]] => [
-  `(p.scope = ? AND p.unfinished = 1) OR (p.id IN (${latestIds}) AND p.updated_at >= ?)`,
+  `((p.scope = ? AND p.unfinished = 1) OR (p.id IN (${latestIds}) AND p.updated_at >= ?))
+   AND p.instruction <> ${keys.reduce((text) => `replace(${text}, ?, '')`, 'p.instruction')}`,
   scope,
   account,
   atMost,
   new TimeFromNow(-withinMs),
+  ...keys.map((key) => JSON.stringify(key)),
 ];
 
 const lastSubmitted = ({ attempts }: Payment): number =>

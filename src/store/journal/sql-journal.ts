@@ -417,8 +417,8 @@ function spentBefore(
     sql.whileLocked(accountLock(account), ...statement);
   return {
     rival: rows.map(({ payment }) => payment).find((each) => each.id !== id && mayHavePaid(each)),
-    comparable: async (withinMs, atMost) => {
-      const [condition, ...values] = comparable(scope, account, withinMs, atMost);
+    comparable: async (...wanted) => {
+      const [condition, ...values] = comparable(scope, account, ...wanted);
       return paymentsIn(await whileLocked(selectPayments(condition), ...values));
     },
     spent: async () => spendsIn(await whileLocked(...spentSince(account, time - dayMs))),

@@ -23,6 +23,7 @@ import {
   checkBudget,
   checkProposed,
   mostCompared,
+  payees,
   sameAgain,
 } from '../limits/limits.js';
 import { instructionOf } from '../instruction/instruction.js';
@@ -226,8 +227,10 @@ function checkSubmission(
       else checkProposed(budget.total, await before.charged(budget.name), amounts);
     }
     if (goal.repeats === 'not compared') return;
-    const payments = await before.comparable(repeats.paidWithinMs, mostCompared);
-    const asked = { instruction: instructionOf(payment), order, ref: payment.ref };
+    const instruction = instructionOf(payment);
+    const within = repeats.paidWithinMs;
+    const payments = await before.comparable(payees(instruction), within, mostCompared);
+    const asked = { instruction, order, ref: payment.ref };
     const others = payments.filter(({ id }) => !goal.repeats.includes(id));
     const earlier = sameAgain(asked, others, { ...repeats, now: now() });
     if (earlier !== undefined) await repeats.decide(earlier, 'submission');

@@ -162,8 +162,10 @@ async function compare(
   { journal, scope, account, now, repeats }: PaymentDeps,
 ): Promise<Compared> {
   if (ref !== undefined && repeats.of === 'generated references') return notCompared;
-  if (payees(instruction).length === 0) return notCompared;
-  const payments = await journal.comparable(scope, account, repeats.paidWithinMs, mostCompared);
+  const keys = payees(instruction);
+  if (keys.length === 0) return notCompared;
+  const within = repeats.paidWithinMs;
+  const payments = await journal.comparable(scope, account, keys, within, mostCompared);
   const asked = { instruction, order, ref };
   const earlier = sameAgain(asked, payments, { ...repeats, now: now() });
   if (earlier === undefined) return { repeats: [] };

@@ -351,24 +351,33 @@ describe.each(journals)('journal in %s', (_name, open) => {
     expect(await journal.latest('ne01-nobody', 2)).toEqual([]);
   });
 
-  test('compares with unfinished payments and with recently changed payments', async () => {
+  test('compares with unfinished and recently changed payments to the same destination', async () => {
     const journal = open();
     const account = 'ne01-only';
     const paid = became('paid', 'completed');
     const courses = [
-      ['old', now, paid],
-      ['unfinished', now, undefined],
-      ['recent', now + 9, paid],
+      ['old', now, paid, 'here'],
+      ['unfinished', now, undefined, 'here'],
+      ['unfinished elsewhere', now, undefined, 'elsewhere'],
+      ['recent', now + 9, paid, 'here'],
+      ['recent elsewhere', now + 9, paid, 'elsewhere'],
     ] as const;
-    for (const [ref, at, end] of courses) {
+    for (const [ref, at, end, key] of courses) {
       present = at;
+      const instruction = JSON.stringify({ keys: [key, 'lnurl:other'] });
       const steps = [quoted, submitted, ...(end === undefined ? [] : [end])];
-      await written(journal, draft({ scope: account, account, ref }), ...steps);
+      await written(journal, draft({ scope: account, account, ref, instruction }), ...steps);
     }
-    const refs = async (withinMs: number): Promise<string[]> =>
-      (await journal.comparable(account, account, withinMs, 9)).map(({ ref }) => ref).toSorted();
+    const refs = async (withinMs: number, keys = ['here']): Promise<string[]> =>
+      (await journal.comparable(account, account, keys, withinMs, 9))
+        .map(({ ref }) => ref)
+        .toSorted();
     expect(await refs(5)).toEqual(['recent', 'unfinished']);
     expect(await refs(10)).toEqual(['old', 'recent', 'unfinished']);
+    expect(await refs(5, ['her', 'elsewhere'])).toEqual([
+      'recent elsewhere',
+      'unfinished elsewhere',
+    ]);
   });
 
   const ends: readonly (readonly [ref: string, steps: readonly Step[], isOpen: boolean])[] = [

@@ -50,7 +50,7 @@ describe.concurrent('svcpay send', () => {
   });
 
   const deep: { what: string; flags: string[]; prints: string }[] = [
-    { what: 'all fields', flags: [], prints: '{"a":['.repeat(20_000) },
+    { what: 'all fields', flags: [], prints: '"txnState":"completed"' },
     {
       what: 'one field',
       flags: ['--fields', 'txnState'],

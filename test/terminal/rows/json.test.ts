@@ -28,6 +28,11 @@ test.each(
       value: { a: undefined, b: [undefined], c: () => 1 },
       json: '{"b":[null]}',
     },
+    {
+      what: 'a text that looks like a marked number',
+      value: '\u0000number:-.-',
+      json: '"number:-.-"',
+    },
     { what: 'a date', value: new Date(0), json: '"1970-01-01T00:00:00.000Z"' },
     { what: 'an object with an empty key', value: { '': {}, b: [] }, json: '{"":{},"b":[]}' },
   ].map((each) => [each.what, each.json, each] as const),
@@ -46,6 +51,13 @@ test('toJson writes a document that parses back to the same data, with and witho
       expect(JSON.parse(toJson(value, { indent }))).toEqual(JSON.parse(JSON.stringify(value)));
     }),
   );
+});
+
+test('toJson writes null instead of what is nested too deeply for JSON.stringify', () => {
+  const value: unknown = JSON.parse(
+    `{"paid":0.5,"deep":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
+  );
+  expect(JSON.parse(toJson(value))).toHaveProperty('paid', 0.5);
 });
 
 test('toJson writes no number with an exponent', () => {

@@ -10,11 +10,14 @@ import {
   writeSync,
 } from 'node:fs';
 import packageJson from '../package.json' with { type: 'json' };
+import { every, sleep } from './api/timers.js';
 import { readCommandLine, runCommandLine, showLost, showUnexpected } from './cli/program.js';
 import type { Process } from './cli/process.js';
-import { timerMs } from './formats/calendar.js';
 import { exitCodes } from './formats/failure.js';
 import type { Input, InputStream, OutputStream } from './terminal/terminal.js';
+
+/** Loads a module of Node on use, because few commands need the module. */
+const { getBuiltinModule } = process;
 
 // Hides the deprecation warnings of libraries, which would appear before svcpay's own errors.
 process.noDeprecation = true;
@@ -79,8 +82,7 @@ async function reportUpgrade(proc: Process): Promise<void> {
 function startVersionCheck(file: string): void {
   try {
     const output = openSync(file, 'w', 0o600);
-    process
-      .getBuiltinModule('node:child_process')
+    getBuiltinModule('node:child_process')
       .spawn('npm', ['view', 'svcpay', 'version'], {
         detached: true,
         shell: process.platform === 'win32',
@@ -109,14 +111,15 @@ function tryWrite(text: string): void {
 /** Returns the text of a system error, formatted by code that is already loaded. */
 function bareText(error: unknown, exitCode: number, isJson: boolean): string {
   const what = error instanceof Error ? error.message : String(error);
-  const message =
-    `${exitCode === exitCodes.pending ? 'Outcome unknown' : 'Something unexpected went wrong'}: ` +
-    `${what}`;
+  const [kind, opening] =
+    exitCode === exitCodes.pending
+      ? ['pending', 'Outcome unknown']
+      : ['unexpected', 'Something unexpected went wrong'];
+  const message = `${opening}: ${what}`;
   const hint =
     what.includes('EMFILE') || what.includes('open files')
       ? 'Allow more open files with ulimit -n 1024, then run: svcpay tx resume'
       : 'svcpay tx resume';
-  const kind = exitCode === exitCodes.pending ? 'pending' : 'unexpected';
   return isJson
     ? `${JSON.stringify({ error: { kind, message, hint, exitCode } })}\n`
     : `${message}\n  ${hint}\n`;
@@ -136,7 +139,7 @@ interface MoneyState {
  */
 function leave(code: number): never {
   const isGone = (fd: number): boolean =>
-    fstatSync(fd).isCharacterDevice() && !process.getBuiltinModule('node:tty').isatty(fd);
+    fstatSync(fd).isCharacterDevice() && !getBuiltinModule('node:tty').isatty(fd);
   for (const fd of [0, 1, 2, ttyFd ?? -1]) {
     try {
       if (isGone(fd)) closeSync(fd);
@@ -228,7 +231,7 @@ function openProcess(outputs: Outputs, money: MoneyState): Process {
       () => 0,
       () => process.stdin,
     ),
-    tty: openInput(openTty, (fd) => new (process.getBuiltinModule('node:tty').ReadStream)(fd)),
+    tty: openInput(openTty, (fd) => new (getBuiltinModule('node:tty').ReadStream)(fd)),
     env: process.env,
     pid: process.pid,
     version: packageJson.version,
@@ -244,19 +247,13 @@ function openProcess(outputs: Outputs, money: MoneyState): Process {
         for (const signal of taken) process.on(signal, interrupt).off(signal, taker);
       };
     },
-    now: () => Date.now(),
+    now: Date.now,
     elapsed: () => performance.now(),
-    random: () => Math.random(),
+    random: Math.random,
     // Uses `node:crypto`, because the global `crypto` would load all of Web Crypto.
-    newId: () => process.getBuiltinModule('node:crypto').randomUUID(),
-    sleep: (ms, signal) =>
-      process
-        .getBuiltinModule('node:timers/promises')
-        .setTimeout(timerMs(ms), undefined, signal === undefined ? {} : { signal }),
-    every: (ms, action) => {
-      const timer = setInterval(action, ms);
-      return () => clearInterval(timer);
-    },
+    newId: () => getBuiltinModule('node:crypto').randomUUID(),
+    sleep,
+    every,
   };
 }
 
@@ -286,9 +283,11 @@ function isForeground(): boolean {
     return group === foreground;
   } catch {
     // On systems other than Linux, `ps` marks a foreground process with a plus.
-    const { stdout } = process
-      .getBuiltinModule('node:child_process')
-      .spawnSync('ps', ['-o', 'stat=', '-p', String(process.pid)], { encoding: 'utf8' });
+    const { stdout } = getBuiltinModule('node:child_process').spawnSync(
+      'ps',
+      ['-o', 'stat=', '-p', String(process.pid)],
+      { encoding: 'utf8' },
+    );
     return !stdout || stdout.includes('+');
   }
 }
@@ -333,14 +332,13 @@ function openInput(fd: () => number, open: (fd: number) => InputStream): Input {
   let opened: InputStream | undefined;
   let echoes = true;
   const echo = (isOn: boolean): void => {
-    if (isOn === echoes || !process.getBuiltinModule('node:tty').isatty(fd()) || !isForeground())
-      return;
+    if (isOn === echoes || !getBuiltinModule('node:tty').isatty(fd()) || !isForeground()) return;
     echoes = isOn;
     // Turns the terminal's echo on or off with stty, because raw mode would also intercept Ctrl-C
     // and the keys that are meant for the shell. If the system has no stty, the echo stays on.
-    process
-      .getBuiltinModule('node:child_process')
-      .spawnSync('stty', [isOn ? 'echo' : '-echo'], { stdio: [fd(), 'ignore', 'ignore'] });
+    getBuiltinModule('node:child_process').spawnSync('stty', [isOn ? 'echo' : '-echo'], {
+      stdio: [fd(), 'ignore', 'ignore'],
+    });
   };
   process.on('exit', () => echo(true));
   return {
@@ -353,7 +351,7 @@ function openInput(fd: () => number, open: (fd: number) => InputStream): Input {
     typed: readTyped,
     get isTTY() {
       // Few commands ask questions, so svcpay loads `node:tty` only on use.
-      return process.getBuiltinModule('node:tty').isatty(fd());
+      return getBuiltinModule('node:tty').isatty(fd());
     },
     // Ignores the error of a closed terminal, because svcpay also receives the end of the input.
     open: () => (opened ??= open(fd()).on('error', () => undefined)),

@@ -208,6 +208,17 @@ export function readInPlace(of: Fields, readers: Readers, where = ''): MisreadFi
 export const misreadText = ({ path, value, expected }: MisreadField): string =>
   misreading(path, value, expected);
 
+/** Converts the fields of an object in place, and reports the unrecognized values. */
+function readObject<T extends Fields>(
+  of: T,
+  readers: Readers,
+  unrecognized: OnUnrecognized,
+  where = '',
+): T {
+  readInPlace(of, readers, where).map(misreadText).forEach(unrecognized);
+  return of;
+}
+
 function required<T>(of: Fields, field: string, reader: Reader<T>): T {
   const value = of[field];
   const read = value === undefined || value === null ? undefined : reader.read(value);
@@ -271,30 +282,30 @@ export function rowsOf(answer: unknown): unknown[] {
 }
 
 /**
- * Returns the readable rows of a list, and reports the unreadable rows. Throws {@link Misread} if
- * every row is unreadable.
+ * Returns a reader that returns the readable rows of a list, and reports the unreadable rows.
+ * The reader throws {@link Misread} if every row is unreadable.
  */
-function readRows<T>(
-  rows: readonly unknown[],
+function readEach<T>(
   what: string,
-  read: (row: Fields) => T,
-  unrecognized: OnUnrecognized,
-): T[] {
-  const understood: T[] = [];
-  const others: string[] = [];
-  rows.forEach((row, index) => {
-    try {
-      if (!isFields(row)) throw new Misread(misreading('it', row, 'an object'));
-      understood.push(read(row));
-    } catch (error) {
-      if (!(error instanceof Misread)) throw error;
-      others.push(`${what} ${index + 1} of the list: ${error.message}`);
-    }
-  });
-  const [first] = others;
-  if (understood.length === 0 && first !== undefined) throw new Misread(first);
-  others.forEach(unrecognized);
-  return understood;
+  read: (row: Fields, unrecognized: OnUnrecognized) => T,
+): AnswerReader<T[]> {
+  return (answer, unrecognized) => {
+    const understood: T[] = [];
+    const others: string[] = [];
+    rowsOf(answer).forEach((row, index) => {
+      try {
+        if (!isFields(row)) throw new Misread(misreading('it', row, 'an object'));
+        understood.push(read(row, unrecognized));
+      } catch (error) {
+        if (!(error instanceof Misread)) throw error;
+        others.push(`${what} ${index + 1} of the list: ${error.message}`);
+      }
+    });
+    const [first] = others;
+    if (understood.length === 0 && first !== undefined) throw new Misread(first);
+    others.forEach(unrecognized);
+    return understood;
+  };
 }
 
 /** The fields within `reqDetails`, each with its reader. */
@@ -428,7 +439,7 @@ export function readTransactionPage(
   const around = isFields(answer) ? answer : {};
   const pagination = isFields(around['pagination']) ? around['pagination'] : undefined;
   if (pagination !== undefined)
-    readInPlace(pagination, paginationFields, 'pagination.').map(misreadText).forEach(unrecognized);
+    readObject(pagination, paginationFields, unrecognized, 'pagination.');
   return { ...around, data, pagination };
 }
 
@@ -513,17 +524,10 @@ export const walletFields = {
   updatedAt: text,
 } satisfies FieldsOf<types.Wallet>;
 
-export const readWallets = (answer: unknown, unrecognized: OnUnrecognized): types.Wallet[] =>
-  readRows(
-    rowsOf(answer),
-    'wallet',
-    (row) => {
-      const ccy = required(row, 'ccy', currency);
-      readInPlace(row, walletFields, `${ccy} wallet: `).map(misreadText).forEach(unrecognized);
-      return Object.assign(row, { ccy });
-    },
-    unrecognized,
-  );
+export const readWallets = readEach('wallet', (row, unrecognized): types.Wallet => {
+  const ccy = required(row, 'ccy', currency);
+  return Object.assign(readObject(row, walletFields, unrecognized, `${ccy} wallet: `), { ccy });
+});
 
 /** The fields that live services use in an account record. */
 export const accountFields = {
@@ -548,27 +552,19 @@ export function readAccount(answer: unknown, unrecognized: OnUnrecognized): type
   if (!isFields(answer)) throw new Misread(misreading('the answer', answer, 'an object'));
   const inner = answer['data'];
   const isWrapped = isFields(inner) && Object.keys(answer).every((field) => around.has(field));
-  const account = isWrapped ? inner : answer;
-  readInPlace(account, accountFields).map(misreadText).forEach(unrecognized);
-  return account;
+  return readObject(isWrapped ? inner : answer, accountFields, unrecognized);
 }
 
 const around: ReadonlySet<string> = new Set(['data', 'resultStatus', 'message', 'code']);
 
 const addressFields = ['staticOnchainAddress', 'staticStablecoinOnchainAddress'] as const;
 
-function readAddress(answer: unknown): Fields & types.BitcoinAddress {
+export function readBitcoinAddress(answer: unknown): Fields & types.BitcoinAddress {
   const row = unwrapped(answer, ...addressFields);
   const [usual, other] = addressFields;
-  const staticOnchainAddress = required(
-    row,
-    row[usual] === undefined || row[usual] === null ? other : usual,
-    name,
-  );
+  const staticOnchainAddress = required(row, row[usual] == null ? other : usual, name);
   return Object.assign(row, { staticOnchainAddress });
 }
-
-export const readBitcoinAddress = (answer: unknown): types.BitcoinAddress => readAddress(answer);
 
 export const usdtAddressFields = {
   staticOnchainAddress: name,
@@ -577,11 +573,8 @@ export const usdtAddressFields = {
   accountId: text,
 } satisfies FieldsOf<types.UsdtAddress>;
 
-export function readUsdtAddress(answer: unknown, unrecognized: OnUnrecognized): types.UsdtAddress {
-  const row = readAddress(answer);
-  readInPlace(row, usdtAddressFields).map(misreadText).forEach(unrecognized);
-  return row;
-}
+export const readUsdtAddress: AnswerReader<types.UsdtAddress> = (answer, unrecognized) =>
+  readObject(readBitcoinAddress(answer), usdtAddressFields, unrecognized);
 
 export const webhookFields = {
   id: name,
@@ -591,39 +584,31 @@ export const webhookFields = {
 
 function webhookOf(row: Fields, unrecognized: OnUnrecognized): types.Webhook {
   const [id, callback] = [required(row, 'id', name), required(row, 'callback', name)];
-  readInPlace(row, webhookFields).map(misreadText).forEach(unrecognized);
-  return Object.assign(row, { id, callback });
+  return Object.assign(readObject(row, webhookFields, unrecognized), { id, callback });
 }
 
-export const readWebhook = (answer: unknown, unrecognized: OnUnrecognized): types.Webhook =>
+export const readWebhook: AnswerReader<types.Webhook> = (answer, unrecognized) =>
   webhookOf(unwrapped(answer, 'id', 'callback'), unrecognized);
 
-export const readWebhooks = (answer: unknown, unrecognized: OnUnrecognized): types.Webhook[] =>
-  readRows(rowsOf(answer), 'webhook', (row) => webhookOf(row, unrecognized), unrecognized);
+export const readWebhooks = readEach('webhook', webhookOf);
 
 /**
  * Reads the banks, followed by the mobile wallets. The response may have a list of banks and a list
  * of mobile wallets, or a single list of both. A missing list counts as empty.
  */
-export function readInstitutions(
-  answer: unknown,
-  unrecognized: OnUnrecognized,
-): types.Institution[] {
+export const readInstitutions: AnswerReader<types.Institution[]> = (answer, unrecognized) => {
   const outer = within(answer, 'banks', 'mobiles');
-  if (
-    outer === undefined ||
-    (isFields(outer) && Object.keys(outer).every((field) => around.has(field)))
-  )
-    return [];
-  if (!isFields(outer)) return institutionRows(outer, undefined, unrecognized);
+  const isEmpty = isFields(outer) && Object.keys(outer).every((field) => around.has(field));
+  if (outer === undefined || isEmpty) return [];
+  if (!isFields(outer)) return institutionRows(undefined)(outer, unrecognized);
   const { banks, mobiles } = outer;
   if (banks === undefined && mobiles === undefined)
     throw new Misread('banks and mobiles are missing');
   return [
-    ...institutionRows(banks ?? null, 'bank', unrecognized),
-    ...institutionRows(mobiles ?? null, 'mobile', unrecognized),
+    ...institutionRows('bank')(banks ?? null, unrecognized),
+    ...institutionRows('mobile')(mobiles ?? null, unrecognized),
   ];
-}
+};
 
 const institutionFields = {
   institutionCode: name,
@@ -631,24 +616,15 @@ const institutionFields = {
   institutionName: text,
 } satisfies FieldsOf<types.Institution>;
 
-const institutionRows = (
-  list: unknown,
-  type: string | undefined,
-  unrecognized: OnUnrecognized,
-): types.Institution[] =>
-  readRows(
-    rowsOf(list),
-    'institution',
-    (row) => {
-      const institutionCode = required(row, 'institutionCode', name);
-      readInPlace(row, institutionFields).map(misreadText).forEach(unrecognized);
-      return Object.assign(row, {
-        institutionCode,
-        institutionType: word.read(row['institutionType']) ?? type,
-      });
-    },
-    unrecognized,
-  );
+const institutionRows = (type: string | undefined) =>
+  readEach('institution', (row, unrecognized): types.Institution => {
+    const institutionCode = required(row, 'institutionCode', name);
+    const { institutionType = type } = readObject(row, institutionFields, unrecognized);
+    return Object.assign(row, {
+      institutionCode,
+      institutionType: word.read(institutionType) ?? type,
+    });
+  });
 
 /**
  * Returns the rates by pair, from a bare or wrapped response. The result omits pairs without a

@@ -70,8 +70,6 @@ export function openPayments(options: PaymentsOptions): Payments {
   const { journal, closed, run } = journalOf(options.journal);
   const network = options.network ?? (client.baseUrl.startsWith('https:') ? 'mainnet' : 'any');
   const begin = callsOf(client, options, closed);
-  const accountNamed = async (call: Pick<CallOptions, 'signal'>): Promise<string> =>
-    accountOf(begin(call).service);
   const { limits, budget } = options;
   const parts = { client, journal, closed, run, begin, limits, budget };
   const { depsOf, payAsked, first } = paymentsOf(parts);
@@ -83,15 +81,9 @@ export function openPayments(options: PaymentsOptions): Payments {
       return payAsked(instruction, payment);
     },
     async swap(swap) {
-      const {
-        amount,
-        from,
-        to,
-        receive = false,
-        ...terms
-      } = checkOptions('swap', paymentShapes.swap, swap);
-      const words = { amount, from: parseCurrency(from), to: parseCurrency(to) };
-      return payAsked(readSwap(words, receive), terms);
+      const { from, to, ...terms } = checkOptions('swap', paymentShapes.swap, swap);
+      const words = { amount: terms.amount, from: parseCurrency(from), to: parseCurrency(to) };
+      return payAsked(readSwap(words, terms.receive === true), terms);
     },
     async payout(payout) {
       const { body, ...terms } = checkOptions('payout', paymentShapes.payout, payout);
@@ -123,11 +115,8 @@ export function openPayments(options: PaymentsOptions): Payments {
       });
     },
     async pending(given = {}) {
-      return (
-        await journal.open(
-          await accountNamed(checkOptions('pending', paymentShapes.pending, given)),
-        )
-      ).map(reportOf);
+      const { service } = begin(checkOptions('pending', paymentShapes.pending, given));
+      return (await journal.open(await accountOf(service))).map(reportOf);
     },
     ...byReference({ journal, begin }),
   };
@@ -406,36 +395,35 @@ const sameAgain = ({ payment: { ref, attempts } }: EarlierPayment): Failure =>
   );
 
 function eventOf(event: CoreEvent): PaymentEvent {
+  if ('txn' in event) return { type: event.type, transaction: event.txn };
+  if (event.type === 'quoted') return { type: 'quoted', approval: approvalOf(event.approval) };
+  if (event.type === 'following' || event.type === 'submitting')
+    return { type: event.type, payment: reportOf(event.payment) };
+  return { type: 'warning', message: warningOf(event) };
+}
+
+type Warning = Exclude<
+  CoreEvent,
+  { txn: Transaction } | { type: 'quoted' | 'following' | 'submitting' }
+>;
+
+function warningOf(event: Warning): string {
+  if ('error' in event) return event.error.message;
   switch (event.type) {
-    case 'following':
-    case 'submitting':
-      return { type: event.type, payment: reportOf(event.payment) };
-    case 'quoted':
-      return { type: 'quoted', approval: approvalOf(event.approval) };
     case 'rate-unchecked':
-      return { type: 'warning', message: event.why };
-    case 'journal-failed':
-    case 'refused':
-      return { type: 'warning', message: event.error.message };
+      return event.why;
     case 'exceeded':
-      return { type: 'warning', message: event.failure.message };
+      return event.failure.message;
     case 'searching':
-      return {
-        type: 'warning',
-        message: `svcpay has read ${event.count} transactions to look up the reference.`,
-      };
+      return `svcpay has read ${event.count} transactions to look up the reference.`;
     case 'replaced':
-      return {
-        type: 'warning',
-        message:
-          `The payment replaces the payment of ${inWords(instructionOf(event.payment))}, ` +
-          'which was never sent.',
-      };
+      return (
+        `The payment replaces the payment of ${inWords(instructionOf(event.payment))}, ` +
+        'which was never sent.'
+      );
     case 'kept':
-      return { type: 'warning', message: keptText(event.total) };
+      return keptText(event.total);
     case 'recorded':
-      return { type: 'warning', message: resolutionText(event.resolution) };
-    default:
-      return { type: event.type, transaction: event.txn };
+      return resolutionText(event.resolution);
   }
 }

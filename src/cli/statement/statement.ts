@@ -60,15 +60,19 @@ import {
 
 const statementFormats = ['hledger', 'beancount', 'ofx', 'koinly', 'xero', 'quickbooks'] as const;
 
+const periodOptions = {
+  from: date()
+    .optional()
+    .describe('first day, or a month: 2026-10-01, 2026-10 (default: the first transaction)'),
+  to: date().optional().describe('last day, or a month (default: today)'),
+  wallet: currency().optional().describe('only the wallet in this currency'),
+  tz: zoneOption(),
+};
+
 export const statement = defineCommand({
   options: {
     month: month(),
-    from: date()
-      .optional()
-      .describe('first day, or a month: 2026-10-01, 2026-10 (default: the first transaction)'),
-    to: date().optional().describe('last day, or a month (default: today)'),
-    wallet: currency().optional().describe('only the wallet in this currency'),
-    tz: zoneOption(),
+    ...periodOptions,
     format: choice(statementFormats, 'FORMAT')
       .optional()
       .describe(
@@ -235,12 +239,7 @@ function differenceWithReasons(difference: Difference, { candidates }: Books): s
 }
 
 export const statementTotals = defineCommand({
-  options: {
-    from: date().optional().describe('first day, or a month (default: the first transaction)'),
-    to: date().optional().describe('last day, or a month (default: today)'),
-    wallet: currency().optional().describe('only the wallet in this currency'),
-    tz: zoneOption(),
-  },
+  options: periodOptions,
   examples: [
     ['svcpay statement totals --from 2026-10 --to 2026-10', 'sums a month by currency and kind'],
   ],

@@ -54,7 +54,7 @@ const placeOf = (transaction: string): string =>
 const staysHere = `place = ${placeOf('txid_current() % 4294967296')}`;
 const isCopy = `place IS DISTINCT FROM ${placeOf('xmin')}`;
 
-const countSchema = v.tuple([v.object({ count: v.number() })]);
+const countSchema = v.tuple([v.object({ counted: v.number(), estimated: v.number() })]);
 const namesSchema = v.array(v.object({ name: v.string() }));
 const stateSchema = v.tuple([
   v.pipe(
@@ -275,17 +275,11 @@ const countedMost = 10_000;
  */
 export const countRows = (database: Postgres, { table }: TableGroup): Promise<number> =>
   database.read(async (sql) => {
-    const countOf = async (text: string): Promise<number> =>
-      v.parse(countSchema, await sql.all(text))[0].count;
-    const some =
-      `SELECT count(*) AS count FROM (SELECT 1 FROM ${table} LIMIT ${countedMost + 1}) ` +
-      'AS first_rows';
-    const count = await countOf(some);
-    if (count <= countedMost) return count;
-    const estimate =
-      `SELECT greatest(reltuples, ${count})::bigint AS count FROM pg_class WHERE oid = ` +
-      `'${table}'::regclass`;
-    return Number((await countOf(estimate)).toPrecision(2));
+    const text = `SELECT count(*) AS counted,
+        (SELECT reltuples::bigint FROM pg_class WHERE oid = '${table}'::regclass) AS estimated
+      FROM (SELECT 1 FROM ${table} LIMIT ${countedMost + 1}) AS first_rows`;
+    const [{ counted, estimated }] = v.parse(countSchema, await sql.all(text));
+    return counted <= countedMost ? counted : Number(Math.max(counted, estimated).toPrecision(2));
   });
 
 /** The refusal of a database, to which svcpay neither writes nor pays from it. */

@@ -97,7 +97,7 @@ export function openStores(deps: Foundation): Stores {
     if (journalMovedTo !== undefined) throw noAddress(journalMovedTo);
     await nextTurn();
     const { sqliteDatabase } = await import('../store/database/sqlite-database.js');
-    const { journalIn } = await import('../store/journal/sqlite-journal.js');
+    const { journalIn } = await import('../store/journal/schema.js');
     const opened = sqliteDatabase(journalIn(journalFile(home), hasJournal === true), now);
     onClose(() => opened.close());
     // Ignores a failed write of the settings, because the journal works without the changed

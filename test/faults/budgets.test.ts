@@ -10,7 +10,7 @@ import type { BudgetRules } from '../../src/store/journal/journal.js';
 import { mayHavePaid } from '../../src/store/journal/payment.js';
 import { unnamedActor } from '../../src/store/journal/steps.js';
 import { openSqlJournal } from '../../src/store/journal/sql-journal.js';
-import { journalIn } from '../../src/store/journal/sqlite-journal.js';
+import { journalIn } from '../../src/store/journal/schema.js';
 import { pay } from '../../src/wallet/payment/pay.js';
 import { hasPostgres } from '../support/postgres.js';
 import { preparedDatabase } from '../support/prepared-database.js';

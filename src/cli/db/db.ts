@@ -122,7 +122,7 @@ export const dbMove = defineCommand({
 const databaseTables = () => import('../../store/database/postgres-schema.js');
 
 async function filesOf({ home }: Pick<Context, 'home'>, isKnown?: boolean) {
-  const { journalIn } = await import('../../store/journal/sqlite-journal.js');
+  const { journalIn } = await import('../../store/journal/schema.js');
   const { eventsIn } = await import('../../store/events/sqlite-events.js');
   return { journal: journalIn(journalFile(home), isKnown), inbox: eventsIn(eventsFile(home)) };
 }

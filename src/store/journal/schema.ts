@@ -1,10 +1,12 @@
-// The tables of the journal, for SQLite and for PostgreSQL. Each SQL script in this file upgrades
-// the tables of the journal to the next version, and must not change after its release.
+// The tables of the journal, for SQLite and for PostgreSQL, and the SQLite file of a journal. Each
+// SQL script in this file upgrades the tables of the journal to the next version, and must not
+// change after its release.
 import type { TableGroup } from '../database/postgres-schema.js';
 import { inPostgres } from '../database/sql.js';
+import type { SqliteFile } from '../files/sqlite-file.js';
 
 /** The mark of a journal file: the letters `svjm`. */
-export const applicationId = 0x73766a6d;
+const applicationId = 0x73766a6d;
 
 /** The tables of both databases, as SQLite reads them. */
 const tables = `CREATE TABLE payments (
@@ -176,7 +178,7 @@ CREATE TABLE proposals (
   PRIMARY KEY (scope, id)
 ) STRICT, WITHOUT ROWID;`;
 
-/** Triggers of SQLite that keep the rows of a table as they are. `kept` ends the second sentence. */
+/** Triggers of SQLite that keep the rows of a table as they are. */
 const unchanged = (table: string, rows: string, kept = 'are never deleted', when = ''): string => `
   CREATE TRIGGER ${table}_update BEFORE UPDATE ON ${table}
   BEGIN SELECT RAISE(ABORT, '${rows} never change'); END;
@@ -198,6 +200,21 @@ CREATE TABLE limit_clocks (
 ${unchanged('trail', 'steps of a trail', 'are deleted only with their payment', withPayment)}
 ${unchanged('notes', 'notes')}${unchanged('budgets', 'changes of budgets')}`,
 ];
+
+/** The journal in a SQLite file. */
+export const journalIn = (path: string, isKnown = false): SqliteFile => ({
+  path,
+  name: 'payment journal',
+  applicationId,
+  steps: sqliteSteps,
+  advice: {
+    hint: 'Restore the journal, or start a new journal without the earlier payments',
+    next: { do: 'start-new-journal' },
+  },
+  // Few checkpoints, because each checkpoint blocks the process until the disk has written.
+  checkpointPages: 8_000,
+  isKnown,
+});
 
 /**
  * The limits of accounts in PostgreSQL apply to all homes that use the database, and the clock of

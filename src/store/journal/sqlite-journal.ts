@@ -2,15 +2,9 @@
 // payment starts a new journal.
 import Database from 'libsql';
 import { sqliteDatabase } from '../database/sqlite-database.js';
-import {
-  checkNotLost,
-  openSqlite,
-  sqliteFailure,
-  type SqliteFile,
-  Damage,
-} from '../files/sqlite-file.js';
+import { checkNotLost, openSqlite, sqliteFailure, Damage } from '../files/sqlite-file.js';
 import type { Journal } from './journal.js';
-import { applicationId, sqliteSteps } from './schema.js';
+import { journalIn } from './schema.js';
 import { openSqlJournal } from './sql-journal.js';
 import type { Actor } from './steps.js';
 import { existsSync, renameSync } from 'node:fs';
@@ -39,20 +33,6 @@ export interface SqliteJournalOptions {
  */
 export const openJournal = ({ path, isAlive, now, isKnown, by }: SqliteJournalOptions): Journal =>
   openSqlJournal(sqliteDatabase(journalIn(path, isKnown), now), isAlive, by);
-
-export const journalIn = (path: string, isKnown = false): SqliteFile => ({
-  path,
-  name: 'payment journal',
-  applicationId,
-  steps: sqliteSteps,
-  advice: {
-    hint: 'Restore the journal, or start a new journal without the earlier payments',
-    next: { do: 'start-new-journal' },
-  },
-  // Few checkpoints, because each checkpoint blocks the process until the disk has written.
-  checkpointPages: 8_000,
-  isKnown,
-});
 
 /** Reads every page of the journal file. Throws Failure if the file is damaged or lost. */
 export const checkJournal = (path: string, isKnown: boolean): void =>

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sqliteDatabase } from '../../../src/store/database/sqlite-database.js';
-import { journalIn } from '../../../src/store/journal/sqlite-journal.js';
+import { journalIn } from '../../../src/store/journal/schema.js';
 
 test('sqliteDatabase fails only a transaction that must last if the log cannot be synced', async () => {
   const path = join(mkdtempSync(join(tmpdir(), 'durable-')), 'journal.sqlite');

@@ -10,14 +10,10 @@ import { inboxPart, openPostgresEvents } from '../../../src/store/events/postgre
 import { eventsIn } from '../../../src/store/events/sqlite-events.js';
 import type { Spend } from '../../../src/store/journal/journal.js';
 import type { PaymentDraft } from '../../../src/store/journal/payment.js';
-import { journalPart } from '../../../src/store/journal/schema.js';
+import { journalIn, journalPart } from '../../../src/store/journal/schema.js';
 import { openSqlJournal } from '../../../src/store/journal/sql-journal.js';
 import { findHome, journalFile } from '../../../src/store/files/home.js';
-import {
-  holdsPayments,
-  journalIn,
-  openJournal,
-} from '../../../src/store/journal/sqlite-journal.js';
+import { holdsPayments, openJournal } from '../../../src/store/journal/sqlite-journal.js';
 import { embeddedUrl } from '../../../src/store/profile/settings.js';
 import { account, fillHome } from '../../support/filled-home.js';
 import { svcpay } from '../../support/in-process.js';

@@ -24,9 +24,9 @@ import {
   type PaymentChange,
   type PaymentDraft,
 } from '../../../src/store/journal/payment.js';
-import { journalPart } from '../../../src/store/journal/schema.js';
+import { journalIn, journalPart } from '../../../src/store/journal/schema.js';
 import { openSqlJournal } from '../../../src/store/journal/sql-journal.js';
-import { journalIn, openJournal } from '../../../src/store/journal/sqlite-journal.js';
+import { openJournal } from '../../../src/store/journal/sqlite-journal.js';
 import { emptyStore, memoryJournal } from '../../simulation/memory-journal.js';
 import { withClock } from '../../support/sql-clock.js';
 import { hasPgBouncer, hasPostgres, type Databases } from '../../support/postgres.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { sqliteDatabase } from '../../../src/store/database/sqlite-database.js';
 import { settlementRates } from '../../../src/store/journal/records.js';
-import { journalIn } from '../../../src/store/journal/sqlite-journal.js';
+import { journalIn } from '../../../src/store/journal/schema.js';
 
 test('settlementRates stores the exact rates of a transaction once per account', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-rates-'));

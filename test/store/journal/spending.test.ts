@@ -23,10 +23,10 @@ import {
   type Attempt,
   type PaymentDraft,
 } from '../../../src/store/journal/payment.js';
-import { journalPart } from '../../../src/store/journal/schema.js';
+import { journalIn, journalPart } from '../../../src/store/journal/schema.js';
 import { chargedTo, groupsOf, spendsIn, wrongTotals } from '../../../src/store/journal/spending.js';
 import { openSqlJournal } from '../../../src/store/journal/sql-journal.js';
-import { journalIn, openJournal } from '../../../src/store/journal/sqlite-journal.js';
+import { openJournal } from '../../../src/store/journal/sqlite-journal.js';
 import { hasPostgres } from '../../support/postgres.js';
 import { usingPostgres } from '../../support/shared-postgres.js';
 import { withClock } from '../../support/sql-clock.js';

@@ -287,29 +287,41 @@ interface WorkerDeps {
  * over the webhook.
  */
 const claimMs = deliveries.timeout + 5_000;
-const claimedAtOnce = 50;
 const graceMs = 500;
 
-const readyRow = v.object({ id: v.number(), dueAt: v.number(), body: v.string() });
-const targetRow = v.object({ callback: v.string(), secret: v.string() });
+const readyRow = v.object({
+  id: v.number(),
+  dueAt: v.number(),
+  body: v.string(),
+  webhookId: v.string(),
+  callback: v.string(),
+  secret: v.string(),
+  /**
+   * The number of the last claim of a process on the webhook, which is higher than the numbers of
+   * all earlier claims.
+   */
+  claim: v.number(),
+});
 
 type Ready = v.InferOutput<typeof readyRow>;
 
-/**
- * A claim of a process on a webhook. Each claim has a higher number than all earlier claims on the
- * webhook.
- */
-const claimRow = v.object({ webhookId: v.string(), number: v.number() });
-type Claim = v.InferOutput<typeof claimRow>;
+/** Finds the first ready delivery to a webhook that no process has claimed. */
+const findReady = ({ store, machine }: Context): Ready | undefined =>
+  store.one(
+    readyRow,
+    `SELECT delivery.id, due_at, body, webhook_id, callback, secret, claim
+     FROM webhook JOIN delivery ON webhook_id = webhook.id AND status = 'sending'
+     WHERE claimed_until <= ? ORDER BY due_at, delivery.id LIMIT 1`,
+    machine,
+  );
 
-/**
- * The deliveries of one webhook that are ready to post, and the claim of this process on the
- * webhook. According to the machine's clock, the claim ends at `until`.
- */
-interface Batch {
-  readonly claim: Claim;
-  readonly until: number;
-  readonly ready: readonly Ready[];
+function claimReady(ctx: Context): Ready | undefined {
+  const ready = findReady(ctx);
+  if (ready === undefined) return undefined;
+  const claim = Math.max(ready.claim + 1, ctx.machine);
+  const claimedUntil = ctx.machine + claimMs;
+  ctx.store.update('webhook', { claim, claimedUntil }, { id: ready.webhookId });
+  return { ...ready, claim };
 }
 
 /**
@@ -324,11 +336,11 @@ export function createDeliveryWorker(deps: WorkerDeps) {
 
   function deliverReady(): void {
     if (isClaiming || closing.signal.aborted) return;
-    if (!read(hasReady)) return;
+    if (read(findReady) === undefined) return;
     isClaiming = true;
     run(async () => {
-      const batches = await write(claimReady).finally(() => (isClaiming = false));
-      for (const batch of batches) run(() => deliverBatch(deps, batch, closing.signal));
+      const ready = await write(claimReady).finally(() => (isClaiming = false));
+      if (ready !== undefined) run(() => deliverOnce(deps, ready, closing.signal));
     });
   }
 
@@ -364,36 +376,16 @@ export function createDeliveryWorker(deps: WorkerDeps) {
   };
 }
 
-async function deliverBatch(
-  deps: WorkerDeps,
-  { claim, until, ready }: Batch,
+/** Posts a claimed delivery, and records the attempt unless this process has lost the claim. */
+async function deliverOnce(
+  { read, write, post }: WorkerDeps,
+  { id, dueAt: at, body, webhookId, callback, secret, claim }: Ready,
   closing: AbortSignal,
 ): Promise<void> {
-  const { write, read } = deps;
-  for (const delivery of ready) {
-    if (closing.aborted || read(({ machine }) => machine) + deliveries.timeout > until) break;
-    const attempt = await postOnce(deps, delivery, claim, closing);
-    if (attempt !== undefined) await write((ctx) => note(ctx, delivery.id, claim, attempt));
-  }
-  const { webhookId, number } = claim;
-  await write(({ store }) =>
-    store.update('webhook', { claimedUntil: 0 }, { id: webhookId, claim: number }),
-  );
-}
-
-/**
- * Posts a delivery. Resolves with undefined if this process lost the claim or the worker is
- * closing.
- */
-async function postOnce(
-  { read, post }: WorkerDeps,
-  { id, body, dueAt }: Ready,
-  claim: Claim,
-  closing: AbortSignal,
-): Promise<Attempt | undefined> {
-  const target = read((ctx) => findTarget(ctx, id, claim));
-  if (target === undefined) return undefined;
-  const { callback, secret, ca, method, signatureHeader } = target;
+  const { ca, method, signatureHeader } = read(({ store, wireNames }) => ({
+    ...readWebhookOptions(store),
+    signatureHeader: wireNames.signatureHeader,
+  }));
   const signature = createHmac('sha256', secret).update(body).digest('hex');
   const startedAt = performance.now();
   const result = await post({
@@ -404,60 +396,11 @@ async function postOnce(
     ca,
     signal: AbortSignal.any([closing, AbortSignal.timeout(deliveries.timeout)]),
   });
-  if (closing.aborted) return undefined;
-  return {
-    at: dueAt,
-    callback,
-    signature,
-    ...result,
-    durationMs: Math.round(performance.now() - startedAt),
-  };
-}
-
-/**
- * Selects unclaimed webhooks that have ready deliveries, each with the number of its last claim.
- */
-const freeWebhooks = `SELECT id AS webhook_id, claim AS number FROM webhook WHERE claimed_until <= ?
-  AND EXISTS (SELECT 1 FROM delivery WHERE webhook_id = webhook.id AND status = 'sending') LIMIT ?`;
-
-const hasReady = ({ store, machine }: Context): boolean =>
-  store.one(claimRow, freeWebhooks, machine, 1) !== undefined;
-
-function claimReady({ store, machine }: Context): Batch[] {
-  return store
-    .all(claimRow, freeWebhooks, machine, claimedAtOnce)
-    .map(({ webhookId, number: last }) => {
-      const [number, until] = [Math.max(last + 1, machine), machine + claimMs];
-      store.update('webhook', { claim: number, claimedUntil: until }, { id: webhookId });
-      const ready = store.all(
-        readyRow,
-        `SELECT id, due_at, body FROM delivery WHERE webhook_id = ? AND status = 'sending'
-       ORDER BY due_at, id LIMIT ?`,
-        webhookId,
-        claimedAtOnce,
-      );
-      return { claim: { webhookId, number }, until, ready };
-    });
-}
-
-/**
- * Returns the callback, the secret and the webhook options for a delivery. Returns undefined if the
- * delivery has ended, or if the worker's claim on the webhook is no longer valid.
- */
-function findTarget(ctx: Context, id: number, { webhookId, number }: Claim) {
-  const target = ctx.store.one(
-    targetRow,
-    `SELECT callback, secret FROM delivery JOIN webhook ON webhook.id = webhook_id
-     WHERE delivery.id = ? AND delivery.status = 'sending' AND webhook.id = ? AND claim = ?`,
-    id,
-    webhookId,
-    number,
-  );
-  if (target === undefined) return undefined;
-  const { ca, method } = readWebhookOptions(ctx.store);
-  return { ...target, ca, method, signatureHeader: ctx.wireNames.signatureHeader };
-}
-
-function note(ctx: Context, id: number, claim: Claim, attempt: Attempt): void {
-  if (findTarget(ctx, id, claim) !== undefined) recordAttempt(ctx, id, attempt);
+  const isCut = closing.aborted;
+  const durationMs = Math.round(performance.now() - startedAt);
+  await write((ctx) => {
+    const released = ctx.store.update('webhook', { claimedUntil: 0 }, { id: webhookId, claim });
+    if (released === 1 && !isCut)
+      recordAttempt(ctx, id, { at, callback, signature, ...result, durationMs });
+  });
 }

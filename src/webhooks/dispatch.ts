@@ -3,7 +3,12 @@
 // it is delivered or undeliverable, and then remove it from the backlog.
 import { setMaxListeners } from 'node:events';
 import { policies, pauseAfter, type Policy } from '../formats/poll.js';
-import { eventLeaseMs, type EventStore, type StoredEvent } from '../store/events/event-store.js';
+import {
+  eventLeaseMs,
+  type EventStore,
+  type Lease,
+  type StoredEvent,
+} from '../store/events/event-store.js';
 
 export type Verdict =
   | { readonly kind: 'delivered' }
@@ -18,8 +23,18 @@ export type Verdict =
 
 export type Deliver = (event: StoredEvent, signal: AbortSignal) => Promise<Verdict>;
 
-export interface DispatchOptions extends LeaseOptions {
-  readonly store: Pick<EventStore, 'leases' | 'read'>;
+export interface DispatchOptions {
+  readonly consumer: string;
+  /**
+   * The name of the worker, which is unique among all workers on a backlog, including workers on
+   * other machines.
+   */
+  readonly worker: string;
+  /** The largest number of events that are delivered at once. */
+  readonly workers: number;
+  /** Returns monotonic milliseconds, so that deliveries continue if someone sets the clock back. */
+  readonly elapsed: () => number;
+  readonly store: Pick<EventStore, 'lease' | 'read'>;
   readonly deliver: Deliver;
   readonly random: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -57,9 +72,10 @@ export const longestAnswerMs = 15_000;
 export function startDispatcher(options: DispatchOptions) {
   const { consumer, store, elapsed, every } = options;
   const queues = createQueues();
-  const lease = createLease(options, queues, proceed);
+  const own = store.lease(consumer, options.worker);
+  const lease = createLease(own, options, queues, proceed);
   const trouble = createTrouble(options);
-  const settler = createSettler(options, lease.checkForEvents);
+  const settler = createSettler(own, lease.checkForEvents);
   const counts = { delivered: 0, failed: 0, retried: 0 };
   const running = new Set<Promise<void>>();
   /** The dispatcher aborts `stopping` when it stops, so that no new delivery starts. */
@@ -235,7 +251,7 @@ function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
  * Removes delivered events from the backlog in groups. After a crash, svcpay redelivers the events
  * that it had not yet removed from the backlog.
  */
-function createSettler({ consumer, worker, store }: DispatchOptions, onMore: () => void) {
+function createSettler(lease: Lease, onMore: () => void) {
   let ids: number[] = [];
   let timer: NodeJS.Timeout | undefined;
   let last: Promise<void> = Promise.resolve();
@@ -245,7 +261,7 @@ function createSettler({ consumer, worker, store }: DispatchOptions, onMore: () 
     ids = [];
     if (settled.length === 0) return;
     try {
-      if (await store.leases.settle(consumer, worker, settled)) onMore();
+      if (await lease.settle(settled)) onMore();
     } catch {
       // If delivered events cannot be removed from the backlog, removes them with the next group.
       // If svcpay stops before it removes delivered events, it later delivers these events again.
@@ -331,38 +347,24 @@ function createQueues() {
   };
 }
 
-interface LeaseOptions {
-  readonly consumer: string;
-  /** The largest number of events that are delivered at once. */
-  readonly workers: number;
-  /**
-   * The name of the worker, which is unique among all workers on a backlog, including workers on
-   * other machines.
-   */
-  readonly worker: string;
-  readonly store: { readonly leases: EventStore['leases'] };
-  /** Returns monotonic milliseconds, so that deliveries continue if someone sets the clock back. */
-  readonly elapsed: () => number;
-}
-
 /**
  * Takes, extends and releases the leases of this worker, and tracks how long the leases are valid.
  * @param onTaken called after the worker has leased events
  */
 function createLease(
-  { consumer, worker, workers, store, elapsed }: LeaseOptions,
+  own: Lease,
+  { workers, elapsed }: DispatchOptions,
   queues: ReturnType<typeof createQueues>,
   onTaken: () => void,
 ) {
   let leaseUntil = 0;
   let mayHaveMore = true;
   let leasing: Promise<void> | undefined;
-  const release = (): Promise<void> =>
-    store.leases.release(consumer, worker).catch(() => undefined);
+  const release = (): Promise<void> => own.release().catch(() => undefined);
   /** Leases more events. If the store fails, a later call of `take` tries again. */
   async function take(): Promise<void> {
     const startedAt = elapsed();
-    const taken = await store.leases.take(consumer, worker, takenAtOnce).catch(() => []);
+    const taken = await own.take(takenAtOnce).catch(() => []);
     // If the worker holds no events when it calls `take`, all its leases begin at the time of the
     // call.
     if (queues.held() === 0) leaseUntil = startedAt + eventLeaseMs;
@@ -393,7 +395,7 @@ function createLease(
      */
     async extend(): Promise<void> {
       const startedAt = elapsed();
-      const isKept = await store.leases.extend(consumer, worker).catch(() => undefined);
+      const isKept = await own.extend().catch(() => undefined);
       if (isKept === undefined) return;
       leaseUntil = startedAt + eventLeaseMs;
       if (isKept) return;

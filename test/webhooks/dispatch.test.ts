@@ -103,7 +103,7 @@ describe('webhook dispatcher', () => {
     const failed: string[] = [];
     let reads = 0;
     const failing: DispatchOptions['store'] = {
-      leases: store.leases,
+      lease: store.lease,
       read: (id) =>
         (reads += 1) === 1 ? Promise.reject(new Error('the disk is gone')) : store.read(id),
     };

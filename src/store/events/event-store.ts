@@ -75,7 +75,11 @@ export interface EventStore {
   /** The consumers that have a backlog. */
   backlog(): Promise<readonly Backlog[]>;
   readonly consumers: Consumers;
-  readonly leases: Leases;
+  /**
+   * Returns the lease of a worker on the backlog of a consumer. The worker's name is unique among
+   * all workers on the backlog, including workers on other machines.
+   */
+  lease(consumer: string, worker: string): Lease;
   /**
    * Writes an event with a body of the given size, and deletes it in the same transaction. Rejects
    * if the inbox cannot store such an event now.
@@ -92,29 +96,29 @@ export interface EventStore {
 }
 
 /**
- * Shares a consumer's backlog among workers. Only one worker at a time gets the events of a
+ * The share of a worker in a consumer's backlog. Only one worker at a time gets the events of a
  * transaction.
  */
-export interface Leases {
+export interface Lease {
   /**
    * Leases more waiting events to a worker. Until the lease ends, no other worker gets events of
    * the leased transactions.
    */
-  take(consumer: string, worker: string, limit: number): Promise<readonly WaitingEvent[]>;
+  take(limit: number): Promise<readonly WaitingEvent[]>;
   /**
    * Extends the leases of a worker. Resolves with false if the worker no longer has all its leases,
    * because a lease expired or a response of the database was lost.
    */
-  extend(consumer: string, worker: string): Promise<boolean>;
+  extend(): Promise<boolean>;
   /**
    * Removes delivered events from the backlog, and ends the lease of each transaction whose leased
    * events are all delivered. After a power loss, the backlog may contain the last removed events
    * again. Resolves with true if more events have arrived for the transactions of the delivered
    * events.
    */
-  settle(consumer: string, worker: string, eventIds: readonly number[]): Promise<boolean>;
+  settle(eventIds: readonly number[]): Promise<boolean>;
   /** Ends all leases that the worker has for the consumer. */
-  release(consumer: string, worker: string): Promise<void>;
+  release(): Promise<void>;
 }
 
 /** The duration of a lease in ms, unless the worker extends the lease. */

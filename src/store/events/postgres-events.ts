@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { Postgres } from '../database/postgres.js';
 import type { TableGroup } from '../database/postgres-schema.js';
 import { inserted, placeholders, rowOf, type Sql, type SqlDatabase } from '../database/sql.js';
-import { eventLeaseMs, type EventStore, type Leases } from './event-store.js';
+import { eventLeaseMs, type EventStore, type Lease } from './event-store.js';
 import { postgresSteps, waitingSchema, openSqlEvents } from './sql-events.js';
 
 export const inboxPart: TableGroup = { name: 'inbox', table: 'events', steps: postgresSteps };
@@ -13,7 +13,7 @@ export const openPostgresEvents = (database: Postgres): EventStore =>
   openSqlEvents({
     database,
     leaseTable: 'leases',
-    leases: leasesOf(database),
+    lease: leaseOf(database),
     offer: (sql, consumer, { eventId, txnId }) => {
       // The INSERT locks the row of the lease, so that no worker deletes this row before the
       // commit.
@@ -30,64 +30,59 @@ const namesSchema = v.array(rowOf({ txnId: v.string() }));
 const namesIn = (rows: readonly unknown[]): string[] =>
   v.parse(namesSchema, rows).map(({ txnId }) => txnId);
 
-function leasesOf(database: SqlDatabase): Leases {
-  const workers = new Map<string, { readonly held: Set<string>; last: Promise<unknown> }>();
-  /**
-   * Runs the calls of a worker one after the other, because `extend` could otherwise count leases
-   * that `take` or `settle` is changing on another connection.
-   */
-  const inTurn = <T>(
-    consumer: string,
-    worker: string,
-    action: (held: Set<string>) => Promise<T>,
-  ): Promise<T> => {
-    const name = JSON.stringify([consumer, worker]);
-    const own = workers.get(name) ?? { held: new Set(), last: Promise.resolve() };
-    workers.set(name, own);
-    const done = own.last.then(() => action(own.held));
-    own.last = done.catch(() => undefined);
-    return done;
-  };
-  return {
-    take: (consumer, worker, limit) =>
-      inTurn(consumer, worker, async (held) => {
-        const waiting = v.parse(
-          waitingSchema,
-          await database.transaction((sql) => takeEvents(sql, consumer, worker, limit)),
-        );
-        for (const { txnId } of waiting) held.add(txnId);
-        return waiting;
-      }),
-    extend: (consumer, worker) =>
-      inTurn(consumer, worker, async (held) => {
-        const kept = await database.transaction(async (sql) => {
-          const until = (await sql.now()) + eventLeaseMs;
-          return sql.run(
-            'UPDATE leases SET lease_until = ? WHERE consumer = ? AND worker = ?',
-            until,
-            consumer,
-            worker,
+const leaseOf =
+  (database: SqlDatabase) =>
+  (consumer: string, worker: string): Lease => {
+    const held = new Set<string>();
+    let last: Promise<unknown> = Promise.resolve();
+    /**
+     * Runs the calls one after the other, because `extend` could otherwise count leases that `take`
+     * or `settle` is changing on another connection.
+     */
+    const inTurn = <T>(action: () => Promise<T>): Promise<T> => {
+      const done = last.then(action);
+      last = done.catch(() => undefined);
+      return done;
+    };
+    return {
+      take: (limit) =>
+        inTurn(async () => {
+          const waiting = v.parse(
+            waitingSchema,
+            await database.transaction((sql) => takeEvents(sql, consumer, worker, limit)),
           );
-        });
-        return kept === held.size;
-      }),
-    settle: (consumer, worker, eventIds) =>
-      inTurn(consumer, worker, async (held) => {
-        const { ended, hasMore } = await database.transaction((sql) =>
-          settleEvents(sql, consumer, worker, eventIds),
-        );
-        for (const txnId of ended) held.delete(txnId);
-        return hasMore;
-      }),
-    release: (consumer, worker) =>
-      inTurn(consumer, worker, async (held) => {
-        held.clear();
-        const free =
-          'UPDATE leases SET worker = NULL, lease_until = 0 WHERE consumer = ? AND worker = ?';
-        await database.transaction((sql) => sql.run(free, consumer, worker));
-      }),
+          for (const { txnId } of waiting) held.add(txnId);
+          return waiting;
+        }),
+      extend: () =>
+        inTurn(async () => {
+          const kept = await database.transaction(async (sql) =>
+            sql.run(
+              'UPDATE leases SET lease_until = ? WHERE consumer = ? AND worker = ?',
+              (await sql.now()) + eventLeaseMs,
+              consumer,
+              worker,
+            ),
+          );
+          return kept === held.size;
+        }),
+      settle: (eventIds) =>
+        inTurn(async () => {
+          const { ended, hasMore } = await database.transaction((sql) =>
+            settleEvents(sql, consumer, worker, eventIds),
+          );
+          for (const txnId of ended) held.delete(txnId);
+          return hasMore;
+        }),
+      release: () =>
+        inTurn(async () => {
+          held.clear();
+          const free =
+            'UPDATE leases SET worker = NULL, lease_until = 0 WHERE consumer = ? AND worker = ?';
+          await database.transaction((sql) => sql.run(free, consumer, worker));
+        }),
+    };
   };
-}
 
 async function takeEvents(
   sql: Sql,

@@ -15,7 +15,6 @@ import {
 import type {
   EarlierEvent,
   EventStore,
-  Leases,
   PlaceEvent,
   ReceivedEvent,
   StoredEvent,
@@ -172,7 +171,7 @@ interface EventParts {
   readonly database: SqlDatabase;
   /** The table that holds the leases of a consumer. */
   readonly leaseTable: LeaseTable;
-  readonly leases: Leases;
+  readonly lease: EventStore['lease'];
   /** Lets the workers of a consumer take the waiting events of a transaction. */
   readonly offer?: (sql: Sql, consumer: string, event: WaitingEvent) => Promise<unknown>;
   /**
@@ -184,7 +183,7 @@ interface EventParts {
 }
 
 export function openSqlEvents(parts: EventParts): EventStore {
-  const { database, leases, offer, sync, close } = parts;
+  const { database, lease, offer, sync, close } = parts;
   const consumers = sqlConsumers(database, parts.leaseTable);
   const select = async (end: string, ...values: (string | number)[]): Promise<StoredEvent[]> =>
     v.parse(
@@ -248,7 +247,7 @@ export function openSqlEvents(parts: EventParts): EventStore {
         oldest === null || oldestSeconds === null ? [] : [{ ...rest, oldest, oldestSeconds }],
       ),
     consumers,
-    leases,
+    lease,
     check: async (bytes = usualBytes) => {
       await database.transaction((sql) => writeTrial(sql, bytes));
       await sync();
@@ -278,24 +277,16 @@ async function queue(
 /** The size in bytes of the body of a usual event. */
 const usualBytes = 1024;
 
-/** An event whose body no database can compress. */
-const trialOf = (bytes: number): ReceivedEvent => ({
-  receivedAt: 0,
-  body: randomBytes(bytes),
-  signature: '',
-  txnId: null,
-  txnState: null,
-  updatedAt: null,
-});
-
+/** Writes and deletes an event whose body no database can compress, also from the backlog. */
 async function writeTrial(sql: Sql, bytes: number): Promise<void> {
-  for (const { id } of await add(sql, [trialOf(bytes)], inOrder, '')) {
+  const body = randomBytes(bytes);
+  const trial = { receivedAt: 0, body, signature: '', outOfOrder: 0, missing: '' };
+  const rows = await sql.all(...inserted('events', [trial], 'RETURNING id'));
+  for (const { id } of v.parse(idsSchema, rows)) {
     await sql.run('DELETE FROM backlog WHERE event_id = ?', id);
     await sql.run('DELETE FROM events WHERE id = ?', id);
   }
 }
-
-const inOrder: PlaceEvent = () => ({ duplicateOf: null, outOfOrder: false, missing: [] });
 
 /**
  * Examines the next few thousand events after the id `after`, and deletes the events that were
@@ -453,18 +444,18 @@ function sqlConsumers(database: SqlDatabase, leaseTable: LeaseTable): Consumers 
     if ((await sql.all(text, name, await sql.now())).length > 0) throw beingServed(name);
   };
   /**
-   * Drops some rows of a consumer's backlog. Resolves with the number of dropped rows, and with
-   * whether the backlog is now empty.
+   * Drops some rows of a consumer's backlog, and the consumer with the last rows. Resolves with the
+   * number of dropped rows.
    */
-  const dropSome = async (sql: Sql, name: string): Promise<readonly [number, boolean]> => {
+  const dropSome = async (sql: Sql, name: string): Promise<number> => {
     await refuseIfServed(sql, name);
     const some = `DELETE FROM backlog WHERE consumer = ? AND event_id IN
       (SELECT event_id FROM backlog WHERE consumer = ? ORDER BY event_id LIMIT ${droppedAtOnce})`;
     const dropped = await sql.run(some, name, name);
-    if (dropped === droppedAtOnce) return [dropped, false];
-    for (const table of [leaseTable, 'consumers'])
-      await sql.run(`DELETE FROM ${table} WHERE consumer = ?`, name);
-    return [dropped, true];
+    if (dropped < droppedAtOnce)
+      for (const table of [leaseTable, 'consumers'])
+        await sql.run(`DELETE FROM ${table} WHERE consumer = ?`, name);
+    return dropped;
   };
   return {
     serve: (names) =>
@@ -496,9 +487,9 @@ function sqlConsumers(database: SqlDatabase, leaseTable: LeaseTable): Consumers 
       }),
     async remove(name) {
       for (let total = 0; ;) {
-        const [dropped, isLast] = await database.transaction((sql) => dropSome(sql, name));
+        const dropped = await database.transaction((sql) => dropSome(sql, name));
         total += dropped;
-        if (isLast) return total;
+        if (dropped < droppedAtOnce) return total;
       }
     },
     rename: (name, to) =>

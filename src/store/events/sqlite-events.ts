@@ -5,7 +5,7 @@ import { Failure } from '../../formats/failure.js';
 import { inserted, rowOf, type Sql, type SqlDatabase } from '../database/sql.js';
 import { sqliteDatabase } from '../database/sqlite-database.js';
 import type { SqliteFile } from '../files/sqlite-file.js';
-import { eventLeaseMs, type EventStore, type Leases } from './event-store.js';
+import { eventLeaseMs, type EventStore, type Lease } from './event-store.js';
 import { applicationId, sqliteSteps, waitingSchema, openSqlEvents } from './sql-events.js';
 
 /**
@@ -31,7 +31,7 @@ export function openEventStore(
   return openSqlEvents({
     database,
     leaseTable: 'workers',
-    leases: leasesOf(database, isAlive),
+    lease: leaseOf(database, isAlive),
     sync: async () => {
       await database.sync();
       // Refuses a replaced or deleted inbox file, because data in an unlinked file is lost when the
@@ -61,74 +61,62 @@ export const eventsIn = (path: string): SqliteFile => ({
 
 const holderSchema = v.array(rowOf({ worker: v.string(), leaseUntil: v.number() }));
 
-function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): Leases {
-  /**
-   * The id of the last event that a worker took, keyed by the names of the consumer and the worker.
-   */
-  const lastGiven = new Map<string, number>();
-  const holderOf = async (sql: Sql, consumer: string) =>
-    v.parse(
-      holderSchema,
-      await sql.all('SELECT worker, lease_until FROM workers WHERE consumer = ?', consumer),
-    )[0];
-  const holds = async (
-    sql: Sql,
-    consumer: string,
-    worker: string,
-    atLeastMs: number,
-  ): Promise<boolean> => {
-    const holder = await holderOf(sql, consumer);
-    return holder?.worker === worker && holder.leaseUntil >= (await sql.now()) + atLeastMs;
-  };
-  const hold = (consumer: string, worker: string): Promise<boolean> =>
-    database.transaction(async (sql) => {
-      const at = await sql.now();
-      const holder = await holderOf(sql, consumer);
-      // svcpay ignores a lease that ends later than a new lease would end, because the clock must
-      // have been set back after the old lease began.
-      const isCurrent =
-        holder !== undefined && holder.leaseUntil > at && holder.leaseUntil <= at + eventLeaseMs;
-      if (isCurrent && holder.worker !== worker && isAlive(holder.worker)) return false;
-      const ifServed = `ON CONFLICT (consumer) DO UPDATE
-        SET worker = excluded.worker, lease_until = excluded.lease_until`;
-      const lease = { consumer, worker, leaseUntil: at + eventLeaseMs };
-      await sql.run(...inserted('workers', [lease], ifServed));
-      return true;
-    });
-  return {
-    async take(consumer, worker, limit) {
-      const name = JSON.stringify([consumer, worker]);
-      const isHeld = await database.read((sql) => holds(sql, consumer, worker, eventLeaseMs * 0.9));
-      if (!isHeld && !(await hold(consumer, worker))) {
-        lastGiven.delete(name);
-        return [];
-      }
-      const text =
-        'SELECT event_id, txn_id FROM backlog WHERE consumer = ? AND event_id > ? ' +
-        'ORDER BY event_id LIMIT ?';
-      const rows = await database.read((sql) =>
-        sql.all(text, consumer, lastGiven.get(name) ?? 0, limit),
-      );
-      const waiting = v.parse(waitingSchema, rows);
-      const last = waiting.at(-1)?.eventId;
-      if (last !== undefined) lastGiven.set(name, last);
-      return waiting;
-    },
-    async extend(consumer, worker) {
-      const isFirst = !lastGiven.has(JSON.stringify([consumer, worker]));
-      return isFirst || hold(consumer, worker);
-    },
-    settle: (consumer, _worker, eventIds) =>
+const leaseOf =
+  (database: SqlDatabase, isAlive: (worker: string) => boolean) =>
+  (consumer: string, worker: string): Lease => {
+    /** The id of the last event that the worker took. */
+    let lastGiven: number | undefined;
+    const holderOf = async (sql: Sql) =>
+      v.parse(
+        holderSchema,
+        await sql.all('SELECT worker, lease_until FROM workers WHERE consumer = ?', consumer),
+      )[0];
+    const isHeld = async (sql: Sql): Promise<boolean> => {
+      const holder = await holderOf(sql);
+      const needed = (await sql.now()) + eventLeaseMs * 0.9;
+      return holder?.worker === worker && holder.leaseUntil >= needed;
+    };
+    const hold = (): Promise<boolean> =>
       database.transaction(async (sql) => {
-        for (const id of eventIds)
-          await sql.run('DELETE FROM backlog WHERE consumer = ? AND event_id = ?', consumer, id);
-        return false;
-      }),
-    release: async (consumer, worker) => {
-      lastGiven.delete(JSON.stringify([consumer, worker]));
-      await database.transaction((sql) =>
-        sql.run('DELETE FROM workers WHERE consumer = ? AND worker = ?', consumer, worker),
-      );
-    },
+        const at = await sql.now();
+        const holder = await holderOf(sql);
+        // svcpay ignores a lease that ends later than a new lease would end, because the clock must
+        // have been set back after the old lease began.
+        const isCurrent =
+          holder !== undefined && holder.leaseUntil > at && holder.leaseUntil <= at + eventLeaseMs;
+        if (isCurrent && holder.worker !== worker && isAlive(holder.worker)) return false;
+        const ifServed = `ON CONFLICT (consumer) DO UPDATE
+          SET worker = excluded.worker, lease_until = excluded.lease_until`;
+        const lease = { consumer, worker, leaseUntil: at + eventLeaseMs };
+        await sql.run(...inserted('workers', [lease], ifServed));
+        return true;
+      });
+    return {
+      async take(limit) {
+        if (!(await database.read(isHeld)) && !(await hold())) {
+          lastGiven = undefined;
+          return [];
+        }
+        const text =
+          'SELECT event_id, txn_id FROM backlog WHERE consumer = ? AND event_id > ? ' +
+          'ORDER BY event_id LIMIT ?';
+        const rows = await database.read((sql) => sql.all(text, consumer, lastGiven ?? 0, limit));
+        const waiting = v.parse(waitingSchema, rows);
+        lastGiven = waiting.at(-1)?.eventId ?? lastGiven;
+        return waiting;
+      },
+      extend: async () => lastGiven === undefined || hold(),
+      settle: (eventIds) =>
+        database.transaction(async (sql) => {
+          for (const id of eventIds)
+            await sql.run('DELETE FROM backlog WHERE consumer = ? AND event_id = ?', consumer, id);
+          return false;
+        }),
+      async release() {
+        lastGiven = undefined;
+        await database.transaction((sql) =>
+          sql.run('DELETE FROM workers WHERE consumer = ? AND worker = ?', consumer, worker),
+        );
+      },
+    };
   };
-}

@@ -63,8 +63,8 @@ async function isThere(database: Postgres, home: string): Promise<void> {
   expect(sorted(await journal.spent(account, undefined))).toEqual(
     sorted(await file.spent(account, undefined)),
   );
-  const { leases } = openPostgresEvents(database);
-  expect(await leases.take('http://127.0.0.1:9/hooks', 'one', 10)).toHaveLength(3);
+  const events = openPostgresEvents(database);
+  expect(await events.lease('http://127.0.0.1:9/hooks', 'one').take(10)).toHaveLength(3);
   const counts = await database.read((sql) =>
     sql.all(`SELECT (SELECT count(*) FROM payments) AS payments,
     (SELECT count(*) FROM attempts) AS attempts, (SELECT count(*) FROM events) AS events`),

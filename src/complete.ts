@@ -6,7 +6,7 @@ import type Database from 'libsql';
 import type { Page, Flag, Slot } from './cli/help/help.js';
 import type { Suggested } from './cli/values.js';
 import { isGenerated, isFields, jsonIn } from './formats/text.js';
-import { sanitize } from './terminal/sanitize.js';
+import { sanitize } from './terminal/text.js';
 import { sendWord } from './terminal/cards/steps.js';
 import { findHome, journalFile, sandboxFile, type Home } from './store/files/home.js';
 

@@ -1,7 +1,7 @@
 // Shows an error as a paragraph or as one line of JSON.
 import type { Failure } from '../formats/failure.js';
 import { failureFields, failureJson, failureLines } from '../terminal/next-step.js';
-import { asciiGlyphs, sanitize } from '../terminal/sanitize.js';
+import { asciiGlyphs, sanitize } from '../terminal/text.js';
 import { isLog, openTerminal } from '../terminal/terminal.js';
 import type { CommandLine } from './tree.js';
 import type { Process } from './process.js';

@@ -1,6 +1,6 @@
 // Opens raw keyboard input and the alternate screen, and restores the terminal afterwards.
 import { emitKeypressEvents, type Key } from 'node:readline';
-import { asciiGlyphs } from './sanitize.js';
+import { asciiGlyphs } from './text.js';
 import type { Terminal } from './terminal.js';
 
 /**

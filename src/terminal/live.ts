@@ -1,9 +1,8 @@
 // Draws the live line, one line on stderr that svcpay redraws in place during a wait. The final
 // text of the live line stays on the screen.
 import type { Ora } from 'ora';
-import { asciiGlyphs } from './sanitize.js';
+import { asciiGlyphs, truncate } from './text.js';
 import type { OutputStream, Terminal } from './terminal.js';
-import { truncate } from './layout.js';
 
 export interface LiveOptions {
   readonly quiet: boolean;

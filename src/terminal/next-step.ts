@@ -1,10 +1,9 @@
 // Renders every command that svcpay prints. Shows a failure as text: first the state of the money,
 // then the reason, then the next command. For scripts, a failure is one line of JSON.
 import { type Failure, type NextStep, isUnknown, type FailureKind } from '../formats/failure.js';
-import { sanitize } from './sanitize.js';
+import { sanitize, widthOf, wrap } from './text.js';
 import { toJson } from './rows/json.js';
 import type { Canvas } from './terminal.js';
-import { widthOf, wrap } from './layout.js';
 
 type NamedStep = Exclude<NextStep, { readonly do: 'run' }>;
 

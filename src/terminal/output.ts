@@ -15,7 +15,7 @@ import {
   type RowView,
   type StreamView,
 } from './rows/view.js';
-import { asciiGlyphs, sanitize } from './sanitize.js';
+import { asciiGlyphs, sanitize, widthOf, wrap } from './text.js';
 import { toJson } from './rows/json.js';
 import {
   besideTable,
@@ -29,7 +29,6 @@ import {
 } from './rows/list.js';
 import { commandLine, type RunGlobals } from './next-step.js';
 import { isLog, type Canvas, type OutputStream, type Terminal } from './terminal.js';
-import { widthOf, wrap } from './layout.js';
 
 export interface OutputOptions extends RunGlobals {
   /** The format that `-o` names, by default a table on a terminal and tsv in a pipe. */

@@ -98,7 +98,7 @@ export interface Terminal extends Canvas {
   /** The canvas of stderr, for questions, their cards, and errors. */
   readonly stderrCanvas: Canvas;
   /**
-   * Whether the terminal shows Unicode. For a terminal without Unicode, `glyphs.ts` replaces
+   * Whether the terminal shows Unicode. For a terminal without Unicode, `text.ts` replaces
    * svcpay's symbols with ASCII.
    */
   readonly unicode: boolean;

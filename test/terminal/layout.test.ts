@@ -1,7 +1,7 @@
 // Columns become narrower and disappear by fixed rules in a narrow window.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fit, sideBySide, type ColumnWidths, widthOf } from '../../src/terminal/layout.js';
+import { fit, sideBySide, type ColumnWidths, widthOf } from '../../src/terminal/text.js';
 import { createTable } from '../../src/terminal/rows/table.js';
 import { Chalk } from 'chalk';
 

@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { Chalk } from 'chalk';
 import { describe, expect, test } from 'vitest';
-import { sanitize } from '../../src/terminal/sanitize.js';
-import { oneLine, padLeft, truncate, widthOf, wrap } from '../../src/terminal/layout.js';
+import { sanitize, oneLine, padLeft, truncate, widthOf, wrap } from '../../src/terminal/text.js';
 
 const red = new Chalk({ level: 1 }).red;
 const steering = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;

@@ -11,7 +11,8 @@ import { detailLines, moneyLines } from '../../src/terminal/cards/card.js';
 import { failureJson, failureLines } from '../../src/terminal/next-step.js';
 import { invoiceCard, type InvoiceCard } from '../../src/terminal/cards/invoice-card.js';
 import { createOutput } from '../../src/terminal/output.js';
-import { pointsAligned, widthOf } from '../../src/terminal/layout.js';
+import { pointsAligned, widthOf, asciiGlyphs } from '../../src/terminal/text.js';
+import { relativeTime } from '../../src/terminal/time.js';
 import {
   besideSteps,
   recordLine,
@@ -21,9 +22,7 @@ import {
 } from '../../src/terminal/cards/steps.js';
 import { quoteCard, type QuoteCard } from '../../src/terminal/cards/quote-card.js';
 import { receipt } from '../../src/terminal/cards/receipt.js';
-import { asciiGlyphs } from '../../src/terminal/sanitize.js';
 import type { Canvas } from '../../src/terminal/terminal.js';
-import { relativeTime } from '../../src/terminal/time.js';
 import { transactionKind, transactionList } from '../../src/terminal/views/transaction-view.js';
 import { whereaboutsLine, walletList } from '../../src/terminal/views/wallet-view.js';
 import { openPlainScreen } from './support.js';

@@ -12,7 +12,7 @@ import { NoAnswer, type HttpResponse } from '../../api/errors.js';
 import { Failure } from '../../formats/failure.js';
 import { toJson } from '../../terminal/rows/json.js';
 import { createOutput } from '../../terminal/output.js';
-import { sanitize } from '../../terminal/sanitize.js';
+import { sanitize } from '../../terminal/text.js';
 import type { Context } from '../context.js';
 import { demandOwner } from '../tree.js';
 import { defineCommand } from '../define.js';

@@ -4,8 +4,7 @@ import { type Money, checkGrouping, parseAmount } from '../../formats/amount.js'
 import { Failure } from '../../formats/failure.js';
 import { counted, clip, columnOf } from '../../formats/text.js';
 import type { Command } from '../../terminal/next-step.js';
-import { sanitize } from '../../terminal/sanitize.js';
-import { wrap } from '../../terminal/layout.js';
+import { sanitize, wrap } from '../../terminal/text.js';
 import { checkBatch, type BatchCheck } from '../../wallet/batch/check.js';
 import {
   type PlannedRow,

@@ -13,7 +13,7 @@ import {
   type Values,
   globalOptions,
 } from '../values.js';
-import { wrap } from '../../terminal/layout.js';
+import { wrap } from '../../terminal/text.js';
 import { exitCodes } from '../../formats/failure.js';
 
 export const help = (tree: Branch): Command =>

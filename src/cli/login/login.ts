@@ -10,7 +10,7 @@ import {
   credentialName,
   openTokens,
 } from '../../store/profile/settings.js';
-import { sanitize } from '../../terminal/sanitize.js';
+import { sanitize } from '../../terminal/text.js';
 import { failureLines, commandFor } from '../../terminal/next-step.js';
 import { loginView, type Login } from '../../terminal/views/settings-views.js';
 import type { Context } from '../context.js';

@@ -31,6 +31,7 @@ import {
   parseAmount,
 } from '../../formats/amount.js';
 import { describeDuration, formatDuration } from '../../formats/calendar.js';
+import { nearTime, relativeTime } from '../../terminal/time.js';
 import { Failure } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
 import { worthText, type CardDetail, objectView } from '../../terminal/cards/card.js';
@@ -41,7 +42,6 @@ import {
   confirmationsText,
   stateWord,
 } from '../../terminal/cards/steps.js';
-import { nearTime, relativeTime } from '../../terminal/time.js';
 import { receiveBody } from '../../wallet/order/orders.js';
 import { waitUntilFinal } from '../../wallet/transaction/read.js';
 import {

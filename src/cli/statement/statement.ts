@@ -11,7 +11,7 @@ import { asPlainCell } from '../../formats/text.js';
 import { type Command, commandLine } from '../../terminal/next-step.js';
 import { namesOf } from '../../terminal/rows/list.js';
 import type { ListView } from '../../terminal/rows/view.js';
-import { sanitize } from '../../terminal/sanitize.js';
+import { sanitize } from '../../terminal/text.js';
 import type { Canvas } from '../../terminal/terminal.js';
 import {
   differenceText,

@@ -3,7 +3,7 @@
 import { Failure } from '../../formats/failure.js';
 import type { ListedTransaction, TransactionPage, RequestSide } from '../../api/types.js';
 import { toJson } from '../../terminal/rows/json.js';
-import { sanitize } from '../../terminal/sanitize.js';
+import { sanitize } from '../../terminal/text.js';
 import { dateTime } from '../../terminal/time.js';
 import { withFigures } from '../../wallet/history/moved-amounts.js';
 import type { Context } from '../context.js';

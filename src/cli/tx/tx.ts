@@ -47,7 +47,7 @@ import {
   status,
 } from '../../store/journal/payment.js';
 import { anyText, back, type Back } from '../../terminal/ask/questions.js';
-import { sanitize } from '../../terminal/sanitize.js';
+import { sanitize } from '../../terminal/text.js';
 import { resolutionText } from '../../wallet/payment/outcomes.js';
 import type { TrailStep } from '../../store/journal/steps.js';
 import { commandFor } from '../../terminal/next-step.js';

@@ -42,7 +42,7 @@ import { repeatable, type Instruction } from '../../wallet/instruction/instructi
 import { inWords } from '../../wallet/instruction/words.js';
 import { failureLines } from '../../terminal/next-step.js';
 import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
-import { truncate, wrap } from '../../terminal/layout.js';
+import { truncate, wrap } from '../../terminal/text.js';
 import type { Canvas } from '../../terminal/terminal.js';
 import { lineKind } from '../../terminal/views/transaction-view.js';
 import type { Key } from 'node:readline';

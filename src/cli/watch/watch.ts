@@ -5,6 +5,7 @@ import type Big from 'big.js';
 import type { Wallet } from '../../api/types.js';
 import { formatAmount, fromWire, type Money } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/calendar.js';
+import { clockTime } from '../../terminal/time.js';
 import { Failure } from '../../formats/failure.js';
 import { messageOf } from '../../formats/text.js';
 import { policies, poll, type PollNext, type PollTurn } from '../../formats/poll.js';
@@ -16,8 +17,7 @@ import {
   type WatchModel,
 } from '../../terminal/cards/watch-view.js';
 import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
-import { wrap } from '../../terminal/layout.js';
-import { clockTime } from '../../terminal/time.js';
+import { wrap } from '../../terminal/text.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';

@@ -5,7 +5,7 @@ import { formatDuration } from '../../formats/calendar.js';
 import { counted } from '../../formats/text.js';
 import { isFormer, type Consumer, type EventStore } from '../../store/events/event-store.js';
 import type { ListView } from '../../terminal/rows/view.js';
-import { sanitize } from '../../terminal/sanitize.js';
+import { sanitize } from '../../terminal/text.js';
 import { sentenceView } from '../../terminal/cards/card.js';
 import { defineCommand, type Deps, list, record } from '../define.js';
 import { text, word } from '../values.js';

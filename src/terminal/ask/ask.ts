@@ -1,7 +1,7 @@
 // Asks a person questions on stderr. If svcpay cannot ask a question, svcpay fails immediately and
 // names the flag that answers the question.
 import { Failure, orFailure } from '../../formats/failure.js';
-import { sanitize } from '../sanitize.js';
+import { sanitize } from '../text.js';
 import type { Terminal } from '../terminal.js';
 import {
   anyText,

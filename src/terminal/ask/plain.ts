@@ -1,9 +1,8 @@
 // Asks questions without escape sequences (`TERM=dumb`): svcpay writes a line, then reads a line.
 import { Failure, orFailure } from '../../formats/failure.js';
 import { formatDuration } from '../../formats/calendar.js';
-import { asciiGlyphs, sanitize } from '../sanitize.js';
+import { asciiGlyphs, sanitize, wrap } from '../text.js';
 import type { Terminal, InputStream } from '../terminal.js';
-import { wrap } from '../layout.js';
 import {
   type Choice,
   type Prompter,

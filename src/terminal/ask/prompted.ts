@@ -3,9 +3,8 @@
 import { confirm, input, password, search, select } from '@inquirer/prompts';
 import { Failure, orFailure } from '../../formats/failure.js';
 import { plainLetters } from '../../formats/text.js';
-import { asciiGlyphs, sanitize } from '../sanitize.js';
+import { asciiGlyphs, sanitize, oneLine, truncate, widthOf, wrap } from '../text.js';
 import type { Terminal, Input, InputStream, OutputStream } from '../terminal.js';
-import { oneLine, truncate, widthOf, wrap } from '../layout.js';
 import {
   type Choice,
   type ChoiceQuestion,

@@ -4,7 +4,9 @@ import type Big from 'big.js';
 import { formatAmount, formatSats, money, parseAmount } from '../../formats/amount.js';
 import { counted, ownReference, shortId, shortened } from '../../formats/text.js';
 import { detailLines, heading, progressBar, type CardDetail } from './card.js';
-import { sanitize } from '../sanitize.js';
+import { sanitize, sideBySide } from '../text.js';
+import { describeDuration } from '../../formats/calendar.js';
+import { dateTime } from '../time.js';
 import type { Canvas } from '../terminal.js';
 import { namesOf } from '../rows/list.js';
 import { createTable } from '../rows/table.js';
@@ -15,9 +17,6 @@ import {
   fieldsOf,
   type RecordView,
 } from '../rows/view.js';
-import { dateTime } from '../time.js';
-import { describeDuration } from '../../formats/calendar.js';
-import { sideBySide } from '../layout.js';
 
 /**
  * A row of a batch, which is the same in a dry run, in the progress of a run, in the result file

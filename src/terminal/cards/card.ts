@@ -1,8 +1,8 @@
 // Draws the building blocks of cards: labelled lines, lines of money with aligned numbers, and the
 // form above a wizard's question. Each function sanitizes the values that it draws.
 import { formatAmount, formatSats, type Money } from '../../formats/amount.js';
-import { sanitize } from '../sanitize.js';
 import {
+  sanitize,
   fit,
   pointsAligned,
   sideBySide,
@@ -12,10 +12,10 @@ import {
   widthOf,
   wrap,
   oneLine,
-} from '../layout.js';
+} from '../text.js';
+import { dateTime } from '../time.js';
 import type { Canvas } from '../terminal.js';
 import { cellIn, cellText, fieldAt, fieldColumns, type RecordView } from '../rows/view.js';
-import { dateTime } from '../time.js';
 import { entryOf } from '../../formats/text.js';
 
 const margin = '  ';

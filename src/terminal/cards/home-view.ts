@@ -6,10 +6,9 @@ import type { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
 import { type Column, columnsThrough, dim, type RecordView } from '../rows/view.js';
 import { createTable } from '../rows/table.js';
-import { sanitize } from '../sanitize.js';
-import type { Canvas } from '../terminal.js';
-import { wrap } from '../layout.js';
+import { sanitize, wrap } from '../text.js';
 import { clockTime, shortTime } from '../time.js';
+import type { Canvas } from '../terminal.js';
 import {
   isUnchecked,
   openColumns,

@@ -2,9 +2,8 @@
 // it fits, and the whole invoice or address to copy. Draws QR codes in blocks for a terminal with
 // any theme, and as SVG and PNG for a file.
 import { type CardDetail, detailLines, heading, linked } from './card.js';
-import { sanitize } from '../sanitize.js';
+import { sanitize, widthOf, wrap } from '../text.js';
 import type { Canvas } from '../terminal.js';
-import { widthOf, wrap } from '../layout.js';
 import { usdtAddressFields } from '../../api/reading.js';
 import type { RecordView } from '../rows/view.js';
 import { Failure } from '../../formats/failure.js';

@@ -4,7 +4,7 @@ import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/calendar.js';
 import { detailLines, moneyLines, worthText, type CardDetail, type MoneyLine } from './card.js';
 import type { Canvas } from '../terminal.js';
-import { wrap } from '../layout.js';
+import { wrap } from '../text.js';
 
 const significantDigits = 6;
 

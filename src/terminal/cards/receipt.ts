@@ -13,6 +13,7 @@ import {
   money,
 } from '../../formats/amount.js';
 import { formatDuration, ownZone } from '../../formats/calendar.js';
+import { clockTime, dateTime, relativeTime } from '../time.js';
 import { methodProperties } from '../../formats/rails.js';
 import { hasLapsed, isFinal, isRetriable, movedNothing } from '../../formats/states.js';
 import type { Transaction } from '../../api/types.js';
@@ -20,12 +21,10 @@ import { detailLines, moneyLines, type CardDetail, type MoneyLine } from './card
 import { rateText } from './quote-card.js';
 import { paintStep, stepsOf, confirmationsText, stateWithReason, stateStyle } from './steps.js';
 import type { Canvas } from '../terminal.js';
-import { fit, oneLine, padRight, widthOf, wrap } from '../layout.js';
-import { clockTime, dateTime, relativeTime } from '../time.js';
+import { fit, oneLine, padRight, widthOf, wrap, sanitize } from '../text.js';
 import { sideAmount, transactionKind, transactionList } from '../views/transaction-view.js';
 import type { RecordView } from '../rows/view.js';
 import { countryName } from '../../formats/country.js';
-import { sanitize } from '../sanitize.js';
 
 interface ReceiptOptions {
   /** The current time in epoch ms. */

@@ -3,9 +3,8 @@
 import type { ListedTransaction } from '../../api/types.js';
 import { roughDuration } from '../../formats/calendar.js';
 import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
-import { sideBySide, widthOf, wrap } from '../layout.js';
+import { sideBySide, widthOf, wrap, sanitize } from '../text.js';
 import type { Canvas } from '../terminal.js';
-import { sanitize } from '../sanitize.js';
 import { confirmationsOf, failureReasonOf } from '../../api/unspecified.js';
 import type { ChalkInstance } from 'chalk';
 import { entryOf } from '../../formats/text.js';

@@ -7,7 +7,7 @@ import { isFinal } from '../../formats/states.js';
 import { createTable } from '../rows/table.js';
 import { dim, type Column } from '../rows/view.js';
 import type { Canvas } from '../terminal.js';
-import { oneLine, truncate } from '../layout.js';
+import { oneLine, truncate } from '../text.js';
 import { clockTime, dayTime, relativeTime } from '../time.js';
 import {
   openColumns,

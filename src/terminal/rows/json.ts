@@ -2,7 +2,7 @@
 // safe on a terminal.
 import { Big } from 'big.js';
 import { fixed, plainNumber } from '../../formats/amount.js';
-import { sanitizeJson } from '../sanitize.js';
+import { sanitizeJson } from '../text.js';
 
 /** Begins a text that stands for a number, which JSON.stringify would write differently. */
 const mark = '\u0000number:';

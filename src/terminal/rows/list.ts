@@ -1,6 +1,6 @@
 // Prints rows on stdout. For people, svcpay draws a table in parts. For machines, svcpay prints one
 // row at a time, and each format defines the text before, between and after the rows.
-import { sideBySide, widthOf, wrap } from '../layout.js';
+import { sideBySide, widthOf, wrap, sanitize } from '../text.js';
 import {
   type Cell,
   cellIn,
@@ -15,7 +15,6 @@ import {
   type Rows,
   type RowView,
 } from './view.js';
-import { sanitize } from '../sanitize.js';
 import type { Canvas, OutputStream, Terminal } from '../terminal.js';
 import { asPlainCell } from '../../formats/text.js';
 import { toJson } from './json.js';

@@ -12,7 +12,7 @@ import {
   truncate,
   widthOf,
   wrap,
-} from '../layout.js';
+} from '../text.js';
 import type { Canvas } from '../terminal.js';
 import { cellIn, cellText, type Column } from './view.js';
 

@@ -4,11 +4,10 @@
 import type { Command } from '../next-step.js';
 import { Big } from 'big.js';
 import type { ChalkInstance } from 'chalk';
-import type { GivesWay } from '../layout.js';
+import { type GivesWay, sanitize } from '../text.js';
 import type { Canvas } from '../terminal.js';
 import { fixed } from '../../formats/amount.js';
 import { toJson } from './json.js';
-import { sanitize } from '../sanitize.js';
 import { Failure } from '../../formats/failure.js';
 
 export const formats = ['table', 'json', 'jsonl', 'csv', 'tsv'] as const;

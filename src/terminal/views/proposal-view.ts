@@ -2,10 +2,10 @@
 // quoted, and never more than data.
 import { formatAmounts, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/calendar.js';
+import { relativeTime, shortTime } from '../time.js';
 import { detailLines } from '../cards/card.js';
 import { columnsApart, type ListView, type RecordView } from '../rows/view.js';
-import { sanitize } from '../sanitize.js';
-import { relativeTime, shortTime } from '../time.js';
+import { sanitize } from '../text.js';
 
 export interface ProposalView {
   readonly id: string;

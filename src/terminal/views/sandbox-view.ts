@@ -27,6 +27,7 @@ import {
 import { fixed, formatAmount, fromWire, money } from '../../formats/amount.js';
 import { transactionStates } from '../../formats/states.js';
 import { formatDuration } from '../../formats/calendar.js';
+import { dateTime, clockTime } from '../time.js';
 import { detailLines, type CardDetail } from '../cards/card.js';
 import {
   type Column,
@@ -35,11 +36,9 @@ import {
   type RecordView,
   type RowView,
 } from '../rows/view.js';
-import { dateTime, clockTime } from '../time.js';
+import { sanitize, wrap } from '../text.js';
 import { stateWord } from '../cards/steps.js';
 import { counted } from '../../formats/text.js';
-import { sanitize } from '../sanitize.js';
-import { wrap } from '../layout.js';
 
 const clockFields = fieldNames(clockAnswer);
 

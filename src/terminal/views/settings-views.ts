@@ -4,10 +4,9 @@ import { amountWithSats, money, shortAmount } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
 import { detailLines, type CardDetail } from '../cards/card.js';
 import { fieldColumns, type ListView, type RecordView } from '../rows/view.js';
-import { sanitize } from '../sanitize.js';
-import type { Canvas } from '../terminal.js';
-import { padRight, wrap } from '../layout.js';
+import { sanitize, padRight, wrap } from '../text.js';
 import { dateTime } from '../time.js';
+import type { Canvas } from '../terminal.js';
 
 interface Setting {
   readonly key: string;

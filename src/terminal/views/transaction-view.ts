@@ -13,6 +13,8 @@ import { isRetriable, hasLapsed, isQuoted } from '../../formats/states.js';
 import { methodProperties, railOfKind } from '../../formats/rails.js';
 import type { ListedTransaction, RequestSide, Transaction } from '../../api/types.js';
 import Big from 'big.js';
+import { widthOf, wrap, sanitize } from '../text.js';
+import { dayAndMonth, formatDuration } from '../../formats/calendar.js';
 import { dateTime, shortTime, clockTime } from '../time.js';
 import {
   dim,
@@ -33,9 +35,6 @@ import {
   uncountedWord,
 } from '../cards/steps.js';
 import { transactionNames } from '../../api/names.js';
-import { dayAndMonth, formatDuration } from '../../formats/calendar.js';
-import { widthOf, wrap } from '../layout.js';
-import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 import type { AttemptState, Payment } from '../../store/journal/payment.js';
 

@@ -15,11 +15,10 @@ import {
 import type { Transaction, Webhook } from '../../api/types.js';
 import { detailLines, sentenceView } from '../cards/card.js';
 import { fieldColumns, type ListView, type RecordView, type StreamView } from '../rows/view.js';
+import { type LayoutPart, sideBySide, widthOf, sanitize } from '../text.js';
 import { clockTime, relativeTime } from '../time.js';
 import { counted, ownReference, shortId } from '../../formats/text.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
-import { type LayoutPart, sideBySide, widthOf } from '../layout.js';
-import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 import { lineAmount, transactionKind } from './transaction-view.js';
 import { stateStyle } from '../cards/steps.js';

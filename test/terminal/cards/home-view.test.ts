@@ -8,8 +8,8 @@ import { money } from '../../../src/formats/amount.js';
 import { homeLines, type Home, type HomeMore } from '../../../src/terminal/cards/home-view.js';
 import { openLines, type PendingPayment } from '../../../src/terminal/views/transaction-view.js';
 import type { Canvas } from '../../../src/terminal/terminal.js';
+import { widthOf } from '../../../src/terminal/text.js';
 import { clockTime } from '../../../src/terminal/time.js';
-import { widthOf } from '../../../src/terminal/layout.js';
 
 const now = Date.UTC(2026, 2, 1, 14, 2, 11);
 const plain = (columns: number): Canvas => ({

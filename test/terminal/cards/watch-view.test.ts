@@ -9,7 +9,7 @@ import {
   watchLines,
   type WatchModel,
 } from '../../../src/terminal/cards/watch-view.js';
-import { widthOf } from '../../../src/terminal/layout.js';
+import { widthOf } from '../../../src/terminal/text.js';
 
 const now = Date.UTC(2026, 2, 1, 14, 2, 11);
 

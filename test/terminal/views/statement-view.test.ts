@@ -2,7 +2,7 @@
 import Big from 'big.js';
 import { expect, test } from 'vitest';
 import { createTable } from '../../../src/terminal/rows/table.js';
-import { widthOf } from '../../../src/terminal/layout.js';
+import { widthOf } from '../../../src/terminal/text.js';
 import { statementList } from '../../../src/terminal/views/statement-view.js';
 import type { StatementRow } from '../../../src/formats/statement-row.js';
 import { openScreen } from '../support.js';

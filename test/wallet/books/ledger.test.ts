@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ListedTransaction } from '../../../src/api/types.js';
 import { dayWriter } from '../../../src/formats/calendar.js';
-import { sanitize } from '../../../src/terminal/sanitize.js';
+import { sanitize } from '../../../src/terminal/text.js';
 import { accountsBy, type Rule, ledgerWriter } from '../../../src/wallet/books/programs.js';
 import { booked } from '../../../src/wallet/books/movement.js';
 import type { StatementRow } from '../../../src/formats/statement-row.js';

@@ -368,15 +368,13 @@ async function askSetting(
 }
 
 async function keyChoices(context: Context): Promise<Choice<ConfigKey>[]> {
-  const { menuLines } = await import('../../terminal/rows/table.js');
+  const { menuChoices } = await import('../../terminal/rows/table.js');
   const columns: Column<ConfigKey>[] = [
     { name: 'name' },
     { name: 'value', value: (key) => readKey(key, context).value ?? '–', shrinks: true },
   ];
-  const lines = menuLines(columns, configKeys, context.terminal.stderrCanvas);
-  return configKeys.map((value, i) => ({
+  return menuChoices(columns, configKeys, context.terminal.stderrCanvas, (value) => ({
     value,
-    name: lines[i] ?? value.name,
     description: value.about,
   }));
 }

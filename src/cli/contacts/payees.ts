@@ -110,14 +110,10 @@ export async function payeeChoices<P extends KnownPayee>(
   payees: readonly P[],
   { now, terminal }: Pick<Context, 'now' | 'terminal'>,
 ): Promise<Choice<P>[]> {
-  const { menuLines } = await import('../../terminal/rows/table.js');
-  const lines = menuLines(columns(now()), payees, terminal.stderrCanvas);
-  return payees.map((payee, i) => ({
-    value: payee,
-    name: lines[i] ?? payee.name,
-    // The description of a choice contains the columns that a narrow window omits, so that a search
-    // finds the text of the omitted columns.
-    description: [payee.name, payee.destination].filter((text) => text !== '').join(' · '),
+  const { menuChoices } = await import('../../terminal/rows/table.js');
+  return menuChoices(columns(now()), payees, terminal.stderrCanvas, (value) => ({
+    value,
+    description: [value.name, value.destination].filter(Boolean).join(' · '),
   }));
 }
 

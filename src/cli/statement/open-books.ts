@@ -1,5 +1,6 @@
 // Opens the books of an account: reads every transaction once, with the payments of the journal and
 // the sealed statements of closed months, and yields the rows of a statement.
+import { inParts } from '../../terminal/rows/list.js';
 import Big from 'big.js';
 import { parse } from 'csv-parse/sync';
 import { detailsOf } from '../../api/reading.js';
@@ -382,14 +383,7 @@ export async function* withLocalData(
   context: Context,
   add = addLocalData,
 ): AsyncGenerator<StatementRow> {
-  let part: StatementRow[] = [];
-  for (const row of rows) {
-    part.push(row);
-    if (part.length < rowsAtOnce) continue;
-    yield* await add(part, context);
-    part = [];
-  }
-  yield* await add(part, context);
+  for await (const part of inParts(rows, rowsAtOnce)) yield* await add(part, context);
 }
 
 async function addLocalData(

@@ -293,13 +293,9 @@ async function rowChoices(
   const { columns } = transactionList(now, { recipientOf, ids: idsOf(rows) });
   const shown = columns.filter(({ only }) => only !== 'rows');
   // Loads the code of tables only for a question.
-  const { menuLines } = await import('../../terminal/rows/table.js');
-  const lines = menuLines(shown, rows, terminal.stderrCanvas);
-  return rows.map((txn, i) => ({
+  const { menuChoices } = await import('../../terminal/rows/table.js');
+  return menuChoices(shown, rows, terminal.stderrCanvas, (txn) => ({
     value: txn.txnId,
-    name: lines[i] ?? txn.txnId,
-    // The description of a choice contains the columns that a narrow window omits, so that a search
-    // finds the text of the omitted columns.
     description: [lineKind(txn), createdText(txn), txn.txnId].join(' · '),
   }));
 }

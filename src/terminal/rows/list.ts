@@ -60,7 +60,7 @@ export async function listTable<T extends object>(
     group = own;
     return [`  ${terminal.style.bold(sanitize(own ?? ''))}`];
   };
-  for await (const part of inParts(checked(rows, view, fields))) {
+  for await (const part of inParts(checked(rows, view, fields), rowsAtOnce)) {
     if (isEmpty && view.heading !== undefined) print(besideTable(view.heading, terminal));
     isEmpty = false;
     const { head, rows } = draw(part);
@@ -192,11 +192,12 @@ async function* checked<T extends object>(
   if (isFirst && view.fields !== undefined) checkNames(fields, namesOf(undefined, view));
 }
 
-async function* inParts<T>(rows: Rows<T>): AsyncGenerator<T[]> {
+/** Yields rows in arrays of the given size. */
+export async function* inParts<T>(rows: Rows<T>, size: number): AsyncGenerator<T[]> {
   let part: T[] = [];
   for await (const row of rows) {
     part.push(row);
-    if (part.length < rowsAtOnce) continue;
+    if (part.length < size) continue;
     yield part;
     part = [];
   }

@@ -14,6 +14,7 @@ import {
   wrap,
 } from '../text.js';
 import type { Canvas } from '../terminal.js';
+import type { Choice } from '../ask/questions.js';
 import { cellIn, cellText, type Column } from './view.js';
 
 const margin = '  ';
@@ -75,20 +76,26 @@ export function createTable<T>(
 /** The width of the cursor or number of a choice, and of the unused last cell of the window. */
 const besideChoice = 7;
 
-/** Draws rows for a menu, without titles, margin or colours. */
-export function menuLines<T>(
+/**
+ * Returns the choices of a menu, each with a row of a table without titles, margin or colours.
+ * @param describe returns the columns that a narrow window omits, so that a search finds their text
+ */
+export function menuChoices<T, R extends T, V>(
   columns: readonly Column<T>[],
-  rows: readonly T[],
-  { columns: width }: Pick<Canvas, 'columns'>,
-): string[] {
+  rows: readonly R[],
+  canvas: Pick<Canvas, 'columns'>,
+  describe: (row: R) => { readonly value: V; readonly description: string },
+): Choice<V>[] {
   const pane = {
     style: new Chalk({ level: 0 }),
-    columns: width - besideChoice + margin.length,
+    columns: canvas.columns - besideChoice + margin.length,
   };
-  const { rows: drawn } = createTable(columns, pane)(rows);
-  return drawn.map(([first = '', ...below]) =>
-    [first.slice(margin.length), ...below.map((line) => line.trim())].join(margin),
-  );
+  const drawn = createTable(columns, pane)(rows).rows;
+  return rows.map((row, i) => {
+    const [first = '', ...below] = drawn[i] ?? [];
+    const parts = [first.slice(margin.length), ...below.map((line) => line.trim())];
+    return { ...describe(row), name: parts.join(margin) };
+  });
 }
 
 const textOf = <T>(column: Column<T>, row: T): string =>

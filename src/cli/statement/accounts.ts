@@ -14,7 +14,7 @@ import {
   ruleColumns,
   type AccountOf,
   type Rule,
-  named,
+  usualAccount,
 } from '../../wallet/books/programs.js';
 import type { Context } from '../context.js';
 import { defineCommand, record } from '../define.js';
@@ -70,33 +70,20 @@ export const statementAccountsInit = defineCommand({
     const books = await openBooks({ zone }, context);
     const found = new Map<string, Rule>();
     const scope = { period: always, day: dayWriter(zone) };
-    for await (const { kind, method, counterparty } of timedLines(books, scope, context)) {
-      if (method === null) continue;
-      const payee = counterparty === method ? '' : (counterparty ?? '');
-      const side = kind === 'send' ? 'Expenses' : 'Income';
-      const account = `${side}:Svcpay:${named(method)}`;
+    const add = (kind: string, method = '', payee = ''): void => {
+      const account = usualAccount({ kind, method });
       found.set(`${kind} ${method} ${payee}`, { kind, method, payee, note: '', account });
-    }
-    const rules = [...found.values(), ...otherRules(books.currencies)];
+    };
+    for await (const { kind, method, counterparty } of timedLines(books, scope, context))
+      if (method !== null) add(kind, method, counterparty === method ? '' : (counterparty ?? ''));
+    for (const kind of ['adjustment', 'correction']) add(kind);
+    for (const method of ['service', 'network']) add('fee', method);
+    add('gain');
+    for (const ccy of books.currencies) add('wallet', ccy);
+    const rules = [...found.values()];
     const cells = rules.map((rule) => ruleColumns.map((name) => asPlainCell(rule[name])));
     writeFileSync(file, stringify([[...ruleColumns], ...cells]), { mode: 0o600, flag: 'wx' });
     return { file, rows: rules.length };
   },
   view: record(accountFileView),
 });
-
-const otherRules = (currencies: readonly string[]): Rule[] =>
-  [
-    ['adjustment', '', 'Equity:Svcpay:Adjustments'],
-    ['correction', '', 'Equity:Svcpay:Corrections'],
-    ['fee', 'service', 'Expenses:Svcpay:Fees:Service'],
-    ['fee', 'network', 'Expenses:Svcpay:Fees:Network'],
-    ['gain', '', 'Income:Svcpay:Gains'],
-    ...currencies.map((ccy) => ['wallet', ccy, `Assets:Svcpay:${named(ccy)}`]),
-  ].map(([kind = '', method = '', account = '']) => ({
-    kind,
-    method,
-    payee: '',
-    note: '',
-    account,
-  }));

@@ -316,11 +316,11 @@ export function ledgerWriter(
     if (!used.has(name)) used.set(name, false);
     return name;
   };
-  const wallet = (ccy: string): string =>
-    use(accountOf({ kind: 'wallet', method: use(ccy) }) ?? `Assets:Svcpay:${named(ccy)}`);
+  const account = (row: Booked): string => use(accountOf(row) ?? usualAccount(row));
+  const wallet = (ccy: string): string => account({ kind: 'wallet', method: use(ccy) });
   const line = `\n${indent}`;
-  const postingText = ({ account, ccy, value, price }: Posting): string =>
-    `${line}${use(account)}  ${fixed(value)} ${use(ccy)}` +
+  const postingText = ({ ccy, value, price, ...of }: Posting): string =>
+    `${line}${of.account}  ${fixed(value)} ${use(ccy)}` +
     (price === undefined ? '' : ` ${price.of} ${fixed(price.value)} ${use(price.ccy)}`);
   return {
     head: `; Written by svcpay. Dates are in ${zone}.\n`,
@@ -329,7 +329,7 @@ export function ledgerWriter(
     opening: (day, money) =>
       balance.opening(day, wallet(money.ccy), money, use('Equity:Svcpay:Opening')),
     entry(row) {
-      const postings = postingsOf(row, accountOf, wallet);
+      const postings = postingsOf(row, account);
       if (postings.length === 0) return '';
       const { date, time, txnId, reference, note } = row;
       const title = head(clean(titleOf(row)), note === null ? null : clean(note));
@@ -360,42 +360,32 @@ function titleOf({ kind, method, counterparty }: StatementRow): string {
  * Returns the postings of a row. The row of the debited wallet contains both sides of a swap, so
  * the row of the credited wallet has no postings.
  */
-function postingsOf(
-  row: StatementRow,
-  accountOf: AccountOf,
-  wallet: (ccy: string) => string,
-): Posting[] {
+function postingsOf(row: StatementRow, account: (booked: Booked) => string): Posting[] {
   const { wallet: ccy, kind, method, counterparty: payee, note, exchanged, exchangedCcy } = row;
-  const outside = (otherwise: string): string =>
-    accountOf({ kind, method, payee, note }) ?? otherwise;
+  const wallet = (of: string): string => account({ kind: 'wallet', method: of });
+  const outside = (): string => account({ kind, method, payee, note });
   const change = changeOf(row);
   const own = { account: wallet(ccy), ccy, value: change };
-  const other = exchanged === null || exchangedCcy === null ? undefined : [exchangedCcy, exchanged];
-  if (kind === 'swap' && other !== undefined && change.gt(0)) return [];
+  if (kind === 'swap' && exchanged !== null && exchangedCcy !== null && change.gt(0)) return [];
   const fees = (feeCcy: string): Posting[] =>
-    (['service', 'network'] as const).flatMap((which) => {
-      const value = which === 'service' ? row.serviceFee : row.networkFee;
-      const name = `Expenses:Svcpay:Fees:${named(which)}`;
-      const account = accountOf({ kind: 'fee', method: which }) ?? name;
-      return value.eq(0) ? [] : { account, ccy: feeCcy, value };
-    });
+    Object.entries({ service: row.serviceFee, network: row.networkFee }).flatMap(([of, value]) =>
+      value.eq(0) ? [] : { account: account({ kind: 'fee', method: of }), ccy: feeCcy, value },
+    );
   if (kind === 'receive') {
-    const account = outside(`Income:Svcpay:${named(method ?? '')}`);
     const paid = { ccy: exchangedCcy ?? ccy, value: exchanged ?? row.in };
     const gross = paid.value.plus(row.serviceFee).plus(row.networkFee);
-    const income = { account, ccy: paid.ccy, value: gross.neg() };
-    return priced([income, ...fees(paid.ccy), own], own, paid, row, accountOf);
+    const income = { account: outside(), ccy: paid.ccy, value: gross.neg() };
+    return priced([income, ...fees(paid.ccy), own], own, paid, row, account);
   }
   if (kind === 'send' || (kind === 'swap' && exchangedCcy !== null)) {
-    const account =
-      kind === 'send'
-        ? outside(`Expenses:Svcpay:${named(method ?? '')}`)
-        : wallet(exchangedCcy ?? ccy);
-    const gets = { account, ccy: exchangedCcy ?? ccy, value: exchanged ?? row.out };
-    return priced([own, ...fees(ccy), gets], gets, { ccy, value: row.out }, row, accountOf);
+    const gets = {
+      account: kind === 'send' ? outside() : wallet(exchangedCcy ?? ccy),
+      ccy: exchangedCcy ?? ccy,
+      value: exchanged ?? row.out,
+    };
+    return priced([own, ...fees(ccy), gets], gets, { ccy, value: row.out }, row, account);
   }
-  const name = kind === 'swap' ? 'Exchange' : kind === 'correction' ? 'Corrections' : 'Adjustments';
-  return [own, { account: outside(`Equity:Svcpay:${name}`), ccy, value: change.neg() }];
+  return [own, { account: outside(), ccy, value: change.neg() }];
 }
 
 /**
@@ -408,7 +398,7 @@ function priced(
   bought: Posting,
   paid: Money,
   row: StatementRow,
-  accountOf: AccountOf,
+  account: (booked: Booked) => string,
 ): Posting[] {
   const { fiat, wallet, fiatRate, exchangedCcy, exchangedRate } = row;
   const rateOf = (ccy: string): Big | null =>
@@ -427,15 +417,34 @@ function priced(
     return each.ccy === fiat ? each : { ...each, price: { of: '@', ccy: fiat, value: rate } };
   });
   if (sum.eq(0)) return all;
-  const account = accountOf({ kind: 'gain', method: null }) ?? 'Income:Svcpay:Gains';
-  return [...all, { account, ccy: fiat, value: sum.neg() }];
+  return [
+    ...all,
+    { account: account({ kind: 'gain', method: null }), ccy: fiat, value: sum.neg() },
+  ];
+}
+
+/** The accounts of kinds for which no rule exists, or their beginnings before the method. */
+const usualAccounts: Readonly<Record<string, string>> = {
+  wallet: 'Assets:Svcpay:',
+  send: 'Expenses:Svcpay:',
+  receive: 'Income:Svcpay:',
+  fee: 'Expenses:Svcpay:Fees:',
+  gain: 'Income:Svcpay:Gains',
+  swap: 'Equity:Svcpay:Exchange',
+  correction: 'Equity:Svcpay:Corrections',
+};
+
+/** Returns the account of a row, a fee or a wallet without a rule. */
+export function usualAccount({ kind, method }: Booked): string {
+  const account = usualAccounts[kind] ?? 'Equity:Svcpay:Adjustments';
+  return account.endsWith(':') ? account + named(method ?? '') : account;
 }
 
 /**
  * Converts a text to a part of an account name: letters, digits and dashes, starting with a capital
  * or digit.
  */
-export function named(name: string): string {
+function named(name: string): string {
   const plain = name.replaceAll(/[^A-Za-z0-9-]/g, '-').replace(/^-+/, '');
   return plain === '' ? 'Unknown' : plain.charAt(0).toUpperCase() + plain.slice(1);
 }

@@ -18,8 +18,11 @@ import {
   type Priced,
 } from '../../wallet/batch/check.js';
 import { type BatchFlags, type BatchSource } from './batch-check.js';
+import type { Payment } from '../../store/journal/payment.js';
+import { journalFirst, unfinished } from '../../wallet/payment/pay.js';
 import type { Context } from '../context.js';
 import {
+  draining,
   openPayments,
   payBatch,
   quoteRow,
@@ -48,7 +51,7 @@ import {
   batchView,
 } from '../../terminal/cards/batch-view.js';
 import { compareRuns, needsAcceptance, type Comparison } from '../../wallet/batch/compare.js';
-import type { BatchConsent } from '../../wallet/batch/run.js';
+import { emptyTally, type BatchConsent } from '../../wallet/batch/run.js';
 import type { View } from '../define.js';
 
 /** The end of a batch, with the plan of a dry run. */
@@ -89,8 +92,24 @@ export const batchResultView: View<BatchResult> = {
   print: printBatch,
 };
 
+/**
+ * Runs the rows that `open` reads. After Ctrl-C, the payments in flight finish.
+ * @param isOwn whether a payment belongs to the batch, or undefined for a run that pays nothing
+ */
+export const runDraining = (
+  isOwn: ((payment: Payment) => boolean) | undefined,
+  context: Context,
+  open: (nested: Context) => Promise<{ readonly source: BatchSource; readonly flags: BatchFlags }>,
+): Promise<BatchResult> =>
+  draining(context, (drain, nested) =>
+    journalFirst(isOwn && unfinished(isOwn), context.journal, async () => {
+      const { source, flags } = await open(nested);
+      return runRows(source, flags, drain, nested);
+    }),
+  );
+
 /** Quotes the checked rows, compares them with earlier runs, asks, and pays them. */
-export async function runRows(
+async function runRows(
   source: BatchSource,
   flags: BatchFlags,
   drain: Drain,
@@ -212,10 +231,7 @@ function summaryOf(
     dryRun,
     rows: rows.length,
     paidBefore: settled.length,
-    paid: 0,
-    inFlight: 0,
-    unknown: 0,
-    failed: 0,
+    ...emptyTally.results,
     notBegun: toPay.length,
     spent: [],
     cost,

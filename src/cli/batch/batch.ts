@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
 import type { Payment } from '../../store/journal/payment.js';
 import { readRunName, runName, type Row } from '../../wallet/batch/row.js';
-import { journalFirst, unfinished } from '../../wallet/payment/pay.js';
 import { dayAndMonth } from '../../formats/calendar.js';
 import { counted } from '../../formats/text.js';
 import type { Command } from '../../terminal/next-step.js';
@@ -23,11 +22,10 @@ import {
 import type { Context } from '../context.js';
 import { back, type Back } from '../../terminal/ask/questions.js';
 import { defineCommand } from '../define.js';
-import { draining } from './batch-pay.js';
 import { file } from '../values.js';
 import { basename } from 'node:path';
 
-import { batchResultView, runRows, type BatchResult } from './batch-flow.js';
+import { batchResultView, runDraining, type BatchResult } from './batch-flow.js';
 
 export const batch = defineCommand({
   arguments: {
@@ -49,18 +47,16 @@ export const batch = defineCommand({
     ],
   ],
   changes: true,
-  run: ({ file, ...flags }, context: Context): Promise<BatchResult> =>
-    draining(context, async (drain, nested) => {
-      const path = file ?? (await askFile(context));
-      if (path === back) throw leftAtOnce(context);
-      const isOfBatch = ({ batch: mark }: Payment): boolean =>
-        mark !== undefined && readRunName(mark.run).name === labelOf(path, flags.name);
-      return journalFirst(
-        flags.dryRun ? undefined : unfinished(isOfBatch),
-        context.journal,
-        async () => runRows(await openFile(path, flags, nested), flags, drain, nested),
-      );
-    }),
+  async run({ file, ...flags }, context: Context): Promise<BatchResult> {
+    const path = file ?? (await askFile(context));
+    if (path === back) throw leftAtOnce(context);
+    const isOfBatch = ({ batch: mark }: Payment): boolean =>
+      mark !== undefined && readRunName(mark.run).name === labelOf(path, flags.name);
+    return runDraining(flags.dryRun ? undefined : isOfBatch, context, async (nested) => ({
+      source: await openFile(path, flags, nested),
+      flags,
+    }));
+  },
   view: batchResultView,
   failure: ({ failure }) => failure,
 });
@@ -85,11 +81,7 @@ const askFile = ({ ask }: Context): Promise<string | Back> =>
  * on stderr. If an earlier run paid rows long ago, svcpay asks whether to pay these rows again.
  * With `--yes` or `--dry-run`, svcpay does not ask but throws Failure `usage`.
  */
-export async function openFile(
-  file: string,
-  given: BatchFlags,
-  context: Context,
-): Promise<BatchSource> {
+async function openFile(file: string, given: BatchFlags, context: Context): Promise<BatchSource> {
   const { globals, ask, now } = context;
   const isPiped = file === '-';
   const isAsked = !globals.yes && !given.dryRun;

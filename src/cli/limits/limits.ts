@@ -13,6 +13,7 @@ import {
   readAllowed,
   type Rule,
   ruleNames,
+  rules,
   sumOf,
 } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
@@ -78,8 +79,7 @@ export const limitsSet = defineCommand({
       );
     const change = byRule((rule) => byCurrency(given[rule], flagName(rule)));
     const stored = await storedLimits(context);
-    for (const rule of ['perPayment', 'perDay'] as const)
-      await agreeToRaise(rule, stored[rule], given[rule], context);
+    for (const rule of rules) await agreeToRaise(rule, stored[rule], given[rule], context);
     return changeLimits(context, (before) => ({
       ...before,
       ...byRule((rule) => ({ ...before[rule], ...change[rule] })),
@@ -228,7 +228,7 @@ async function showLimits(context: Context): Promise<ShownLimits> {
 
 function rowsOf(limits: Limits, spent: readonly Spend[] | undefined): LimitRow[] {
   const none = { ccy: null, amount: null, used: null, left: null, destination: null };
-  const amounts = byRule((rule) =>
+  const amounts = rules.flatMap((rule) =>
     Object.entries(limits[rule]).map(([ccy, text]): LimitRow => {
       const row = { ...none, rule: ruleNames[rule], ccy, amount: new Big(text) };
       if (rule === 'perPayment' || spent === undefined) return row;
@@ -237,15 +237,12 @@ function rowsOf(limits: Limits, spent: readonly Spend[] | undefined): LimitRow[]
       return { ...row, used, left };
     }),
   );
-  return [
-    ...amounts.perPayment,
-    ...amounts.perDay,
-    ...limits.destinations.map((destination): LimitRow => ({
-      ...none,
-      rule: 'destination',
-      destination,
-    })),
-  ];
+  const allowed = limits.destinations.map((destination): LimitRow => ({
+    ...none,
+    rule: 'destination',
+    destination,
+  }));
+  return [...amounts, ...allowed];
 }
 
 /** Returns the footer, which names the payments that the limits do not cover. */

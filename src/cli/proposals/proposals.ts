@@ -22,14 +22,13 @@ import {
   sendWords,
 } from '../../wallet/proposals/proposal.js';
 import { sumsOf, runName, type Row } from '../../wallet/batch/row.js';
-import { batchResultView, type BatchResult, runRows } from '../batch/batch-flow.js';
+import { batchResultView, type BatchResult, runDraining } from '../batch/batch-flow.js';
 import type { Context } from '../context.js';
 import { defineCommand, list, record } from '../define.js';
 import { flag, text, verbatim, type ValuesOf, readAll } from '../values.js';
 import { findProposal, findProposals, type FoundProposal } from './find.js';
 import { outboxOf, outboxOption, environmentOf } from './outbox.js';
-import { mayHaveMoved, mayHavePaid } from '../../store/journal/payment.js';
-import { unfinished, journalFirst } from '../../wallet/payment/pay.js';
+import { mayHaveMoved, mayHavePaid, type Payment } from '../../store/journal/payment.js';
 import { digestOf } from '../../wallet/instruction/instruction.js';
 import { readSendNow } from '../../wallet/instruction/send.js';
 import {
@@ -39,7 +38,6 @@ import {
   batchOptions,
   type BatchFlags,
 } from '../batch/batch-check.js';
-import { draining } from '../batch/batch-pay.js';
 import { runPayment } from '../payment/payment-flow.js';
 import { swapPresentation } from '../payment/payment-screen.js';
 import { paymentOptions, aboutSwap } from '../payment/payment-options.js';
@@ -91,26 +89,22 @@ async function payOne(
 }
 
 /** Pays the rows of a proposed batch, and continues a batch that an earlier run began. */
-const payMany = (read: Payable, how: HowToPay, context: Context): Promise<BatchResult> =>
-  draining(context, (drain, nested) => {
-    const refs = new Set(proposedRows(read, environmentOf(context)).map(({ ref }) => ref));
-    return journalFirst(
-      unfinished(({ ref }) => refs.has(ref)),
-      context.journal,
-      async () => {
-        const defaults = readAll(batchOptions, {});
-        const flags = {
-          ...defaults,
-          ...how,
-          name: read.proposal.batch?.name ?? '',
-          waitTimeout: how.waitTimeout ?? defaults.waitTimeout,
-          // With --yes, --digest approves exactly these rows.
-          acceptChanges: true,
-        };
-        return runRows(await sourceOf(read, flags, nested), flags, drain, nested);
-      },
-    );
+function payMany(read: Payable, how: HowToPay, context: Context): Promise<BatchResult> {
+  const refs = new Set(proposedRows(read, environmentOf(context)).map(({ ref }) => ref));
+  const isOwn = ({ ref }: Payment): boolean => refs.has(ref);
+  return runDraining(isOwn, context, async (nested) => {
+    const defaults = readAll(batchOptions, {});
+    const flags = {
+      ...defaults,
+      ...how,
+      name: read.proposal.batch?.name ?? '',
+      waitTimeout: how.waitTimeout ?? defaults.waitTimeout,
+      // With --yes, --digest approves exactly these rows.
+      acceptChanges: true,
+    };
+    return { source: await sourceOf(read, flags, nested), flags };
   });
+}
 
 async function sourceOf(
   { id, proposal, text: file }: Payable,

@@ -33,6 +33,8 @@ export const noLimits: Limits = { perPayment: {}, perDay: {}, destinations: [] }
 export const ruleNames = { perPayment: 'per payment', perDay: 'per day' } as const;
 export type Rule = keyof typeof ruleNames;
 
+export const rules = ['perPayment', 'perDay'] as const;
+
 /** Returns a value for each rule that limits amounts. */
 export const byRule = <T>(valueOf: (rule: Rule) => T): Readonly<Record<Rule, T>> => ({
   perPayment: valueOf('perPayment'),

@@ -149,7 +149,7 @@ async function receiveAmount(
     { label: 'Page', value: embedded || typeof page !== 'string' ? undefined : page, whole: true },
   ];
   if (flags.qrFile !== undefined) await writeQr(flags.qrFile, payable.code);
-  await rememberIds([txn], context);
+  if (context.out.forPeople) await rememberIds([txn], context);
   return { ...payable, txn, method, amount, details, flags };
 }
 

@@ -32,8 +32,8 @@ import { idsOf, recipientsOf } from './local-facts.js';
 import { readAll } from '../values.js';
 
 /**
- * Stores the ids of shown transactions, so that a person can abbreviate an id, and a
- * shell can complete an id.
+ * Stores the ids of shown transactions, so that a person can abbreviate an id, and a shell can
+ * complete an id.
  */
 export async function rememberIds(
   shown: readonly ListedTransaction[],

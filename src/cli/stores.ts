@@ -142,13 +142,15 @@ export function openStores(deps: Foundation): Stores {
     journal,
     events,
     database,
-    rates: records(async () => (await import('../store/journal/records.js')).settlementRates),
-    books: records(async () => (await import('../store/journal/records.js')).bookRecords),
-    proposals: records(async () => (await import('../store/journal/records.js')).proposalRecords),
-    facts: records(async () => (await import('../store/journal/records.js')).txnFacts),
+    rates: records(async () => (await nextToJournal()).settlementRates),
+    books: records(async () => (await nextToJournal()).bookRecords),
+    proposals: records(async () => (await nextToJournal()).proposalRecords),
+    facts: records(async () => (await nextToJournal()).txnFacts),
     budgets: records(async () => (await import('../store/journal/spending.js')).budgetRecords),
   };
 }
+
+const nextToJournal = () => import('../store/journal/records.js');
 
 async function sharedJournal(
   found: OpenDatabase,
@@ -165,11 +167,9 @@ async function sharedJournal(
     const last = latest;
     if (last !== undefined) await seenDatabase(home, identity.id).update(() => last);
   });
-  const refusal = !(await isIdKept(identity, deps))
-    ? unidentifiedDatabase(found.source, identity.id)
-    : (await hasUnmoved(deps))
-      ? notMoved(journalFile(home))
-      : undefined;
+  const refusal = (await isIdKept(identity, deps))
+    ? await notMoved(deps)
+    : unidentifiedDatabase(found.source, identity.id);
   return openSharedJournal({
     database: found.postgres,
     isAlive: isAliveHere,
@@ -206,8 +206,8 @@ async function identified(
  */
 async function isIdKept({ id }: Identity, { settings, env, config }: Foundation): Promise<boolean> {
   const { profile, profileName } = settings;
-  if (fromEnvironment(env, databaseIdVariable) !== undefined) return true;
-  if (profile.databaseId !== undefined) return true;
+  const isGiven = fromEnvironment(env, databaseIdVariable) !== undefined;
+  if (isGiven || profile.databaseId !== undefined) return true;
   return changeProfile(config, profileName, (before) => ({ ...before, databaseId: id })).then(
     () => true,
     () => false,
@@ -215,17 +215,21 @@ async function isIdKept({ id }: Identity, { settings, env, config }: Foundation)
 }
 
 /**
- * Whether payments exist only in the journal file, not in the database. A home with such payments
- * must not pay from the database, because svcpay could repeat the payments, and because the limits
- * of the database would not count the payments.
+ * Returns the refusal of a home whose payments exist only in the journal file, not in the database.
+ * A home with such payments must not pay from the database, because svcpay could repeat the
+ * payments, and because the limits of the database would not count the payments.
  */
-async function hasUnmoved({ config, home, settings }: Foundation): Promise<boolean> {
+async function notMoved({ config, home, settings }: Foundation): Promise<Failure | undefined> {
   const { hasJournal, journalMovedTo } = config.read();
   const path = journalFile(home);
-  if (journalMovedTo !== undefined || (hasJournal !== true && !isThere(path))) return false;
+  if (journalMovedTo !== undefined || (hasJournal !== true && !isThere(path))) return undefined;
   const { holdsPayments } = await import('../store/journal/sqlite-journal.js');
   // For a real service, svcpay ignores the payments of the embedded sandbox.
-  return holdsPayments(path, settings.embedded ? undefined : embeddedUrl);
+  if (!holdsPayments(path, settings.embedded ? undefined : embeddedUrl)) return undefined;
+  return new Failure('usage', `The payments of this home are in ${path}, not in the database.`, {
+    hint: 'Move the payments first',
+    next: { do: 'run', command: 'db move' },
+  });
 }
 
 /**
@@ -235,12 +239,6 @@ async function hasUnmoved({ config, home, settings }: Foundation): Promise<boole
 const lostWithContainer = (folder: string): Failure =>
   new Failure('usage', `The payment journal in ${folder} is lost when the container ends.`, {
     hint: `Mount a volume at this folder, or set ${databaseVariable}.`,
-  });
-
-const notMoved = (path: string): Failure =>
-  new Failure('usage', `The payments of this home are in ${path}, not in the database.`, {
-    hint: 'Move the payments first',
-    next: { do: 'run', command: 'db move' },
   });
 
 /**

@@ -147,39 +147,41 @@ const clientShape = v.strictObject({
   log: option.called,
 });
 
-function clientOptions(options: WalletClientOptions): ClientOptions {
-  const {
-    baseUrl,
-    apiKey,
-    apiSecret,
-    accountId,
-    signal,
-    log,
-    timeout: timeoutMs = 30_000,
-  } = options;
+function clientOptions({
+  apiKey,
+  apiSecret,
+  transport: own,
+  onRequest,
+  onResponse,
+  maxNetworkRetries: retries,
+  timeout: timeoutMs = 30_000,
+  tokens = tokensInMemory(),
+  maker = 'service',
+  userAgent,
+  ...options
+}: WalletClientOptions): ClientOptions {
   const transport: Transport & { close?(): Promise<void> } =
-    options.transport ?? networkTransport({ env: process.env, timeoutMs });
+    own ?? networkTransport({ env: process.env, timeoutMs });
   return {
-    baseUrl,
+    ...options,
     credentials: { apiKey, apiSecret },
-    transport: hooked(transport, options),
+    transport: hooked(transport, { onRequest, onResponse }),
     // The caller closes a transport that the caller passed.
-    close: options.transport === undefined ? transport.close : undefined,
-    retries: options.maxNetworkRetries,
-    tokens: options.tokens ?? tokensInMemory(),
-    maker: options.maker ?? 'service',
-    accountId,
+    close: own === undefined ? transport.close : undefined,
+    retries,
+    tokens,
+    maker,
     clock: () => Date.now(),
     sleep,
     random: () => Math.random(),
-    signal,
-    log,
     timeoutMs,
-    userAgent: [options.userAgent, `svcpay/${packageJson.version}`].filter(Boolean).join(' '),
+    userAgent: [userAgent, `svcpay/${packageJson.version}`].filter(Boolean).join(' '),
   };
 }
 
-function hooked(transport: Transport, { onRequest, onResponse }: WalletClientOptions): Transport {
+type Hooks = Pick<WalletClientOptions, 'onRequest' | 'onResponse'>;
+
+function hooked(transport: Transport, { onRequest, onResponse }: Hooks): Transport {
   return async (request) => {
     try {
       await onRequest?.(withoutSecrets(request));

@@ -113,3 +113,15 @@ export function demandOwner({ settings: { budget } }: Pick<Context, 'settings'>)
     { hint: 'The owner runs svcpay without --budget and without SVCPAY_BUDGET.' },
   );
 }
+
+/** Returns a branch and all branches below it, with their code. */
+export async function loadBelow(
+  branch: Branch,
+  path: readonly string[] = [],
+): Promise<{ branch: Branch; path: string; command: Command | undefined }[]> {
+  const command = await branch.load?.();
+  const below = await Promise.all(
+    (branch.branches ?? []).map((each) => loadBelow(each, [...path, each.name])),
+  );
+  return [{ branch, path: path.join(' '), command }, ...below.flat()];
+}

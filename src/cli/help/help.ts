@@ -3,7 +3,7 @@
 import { detailLines } from '../../terminal/cards/card.js';
 import type { Output } from '../../terminal/output.js';
 import { type Command, defineCommand } from '../define.js';
-import { type Branch, branchNamed } from '../tree.js';
+import { type Branch, branchNamed, loadBelow } from '../tree.js';
 import {
   flagsOf,
   phrase,
@@ -100,30 +100,24 @@ export interface Page extends NamedEntry {
  * Returns a page for every command. The first page describes the program and the global
  * options.
  */
-export async function pagesOf(branch: Branch, path: readonly string[] = []): Promise<Page[]> {
-  const command = await branch.load?.();
-  const branches = branch.branches ?? [];
-  const isRoot = path.length === 0;
-  const page: Page = {
-    path: path.join(' '),
+export const pagesOf = async (tree: Branch): Promise<Page[]> =>
+  (await loadBelow(tree)).map(({ branch, path, command }) => ({
+    path,
     name: branch.name,
     summary: branch.summary,
     aliases: branch.aliases ?? [],
     section: branch.section,
     runs: command !== undefined,
     money: branch.money === true,
-    commands: branches.flatMap(({ name, aliases = [], summary }) =>
+    commands: (branch.branches ?? []).flatMap(({ name, aliases = [], summary }) =>
       [name, ...aliases].map((each) => ({ name: each, summary })),
     ),
     arguments: Object.values(command?.arguments ?? {}).map(slotOf),
-    flags: flagEntries(isRoot ? globalOptions : (command?.options ?? {})),
+    flags: flagEntries(path === '' ? globalOptions : (command?.options ?? {})),
     formats: command?.formats ?? [],
     fields: command?.fields ?? [],
     examples: command?.examples ?? [],
-  };
-  const below = await Promise.all(branches.map((each) => pagesOf(each, [...path, each.name])));
-  return [page, ...below.flat()];
-}
+  }));
 
 const slotOf = ({ shape: { kind, short: _short, ...shape } }: Value<unknown>): Slot => ({
   ...shape,

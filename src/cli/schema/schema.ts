@@ -1,6 +1,6 @@
 // Prints the table of commands as JSON, for programs and agents.
 import { defineCommand, type Command, type Deps, text } from '../define.js';
-import { type Branch, branchNamed } from '../tree.js';
+import { type Branch, branchNamed, loadBelow } from '../tree.js';
 import {
   globalOptions,
   valueSchema,
@@ -61,19 +61,11 @@ export const wholeSchema = async (
   version,
   globalOptions: optionsOf(globalOptions),
   exitCodes: exitCodeRows,
-  commands: await commandsBelow(branchNamed(words, tree), words),
+  commands: (await loadBelow(branchNamed(words, tree), words)).flatMap(
+    ({ branch, path, command }) =>
+      command === undefined || path === '' ? [] : schemaOf(branch, command, path),
+  ),
 });
-
-async function commandsBelow(branch: Branch, path: readonly string[]): Promise<CommandSchema[]> {
-  const command = path.length === 0 ? undefined : await branch.load?.();
-  const below = await Promise.all(
-    (branch.branches ?? []).map((each) => commandsBelow(each, [...path, each.name])),
-  );
-  return [
-    ...(command === undefined ? [] : [schemaOf(branch, command, path.join(' '))]),
-    ...below.flat(),
-  ];
-}
 
 const schemaOf = ({ summary, money }: Branch, command: Command, path: string): CommandSchema => ({
   command: path,

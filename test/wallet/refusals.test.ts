@@ -8,6 +8,7 @@ import { tooPoor } from '../../src/wallet/batch/check.js';
 import { emptyTally, failureOf, faultFailure } from '../../src/wallet/batch/run.js';
 import { checkHeld } from '../../src/wallet/instruction/instruction.js';
 import { decodeOrder } from '../../src/wallet/order/orders.js';
+import { ended } from '../../src/wallet/payment/outcomes.js';
 import { findCountry } from '../../src/wallet/payout/methods.js';
 import { findRate, checkTerms } from '../../src/wallet/quote/quote.js';
 import { directionOf, readTransaction } from '../../src/wallet/transaction/read.js';
@@ -54,6 +55,12 @@ const cases: readonly (readonly [sentence: string, refuse: () => unknown])[] = [
   [
     'The payment journal contains an order that this version cannot read.',
     () => decodeOrder('{"version":99}'),
+  ],
+  [
+    'Outcome unknown: the transaction ended in the state error.',
+    () => {
+      throw ended('R', { txnId: 't1', txnState: 'error' }, false);
+    },
   ],
   ['There are no payouts to "Atlantis".', () => findCountry('Atlantis')],
   [

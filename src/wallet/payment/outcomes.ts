@@ -196,7 +196,7 @@ export function ended(
 ): Failure {
   const id = txnId ?? ref;
   if (txnState === 'error' && resolution === null)
-    return new Failure('outcome-unknown', endedInError, {
+    return new Failure('outcome-unknown', 'the transaction ended in the state error.', {
       money: unknown,
       hint: 'Ask the service what happened to the money, then record its answer',
       next: { do: 'resolve', id },
@@ -228,18 +228,13 @@ export function endOf(payment: Payment | undefined, txn: Transaction): EndOfTran
   if (!isFinal(txnState) || txnState === 'completed') return {};
   const attempt = payment?.attempts.find((each) => each.txnId === txnId);
   if (payment === undefined || attempt === undefined) {
-    const isError = txnState === 'error';
-    const failure = new Failure(
-      isError ? 'outcome-unknown' : 'payment-failed',
-      isError ? endedInError : `the transaction ended as ${txnState}.`,
-      {
-        money: isError ? unknown : 'Not paid',
-        hint: isError ? 'Ask the service what happened to the money. To see it' : undefined,
-        next: { do: 'show', id: txnId },
-        ...concerned({ ref: extRefId ?? txnId }, txn),
-      },
-    );
-    return { failure };
+    const failure = ended(extRefId ?? txnId, { txnId, txnState }, false);
+    const hint = 'Ask the service what happened to the money. To see it';
+    const next = { do: 'show', id: txnId } as const;
+    // Only the home that made a payment can record what happened to its money.
+    return {
+      failure: txnState === 'error' ? failure.saying(failure.why, { hint, next }) : failure,
+    };
   }
   // The answer is about the state that the journal records.
   const recorded = attempt.txnState === txnState ? attempt.resolution : null;
@@ -251,7 +246,6 @@ export function endOf(payment: Payment | undefined, txn: Transaction): EndOfTran
 }
 
 const unknown = 'Outcome unknown';
-const endedInError = 'the transaction ended in the state error.';
 
 /** Describes the recorded result of an attempt: whether the money moved, and the person's note. */
 export const resolutionText = ({ moved, note, at }: Resolution): string =>
@@ -264,30 +258,23 @@ export function confirmationUnknown(
   error: unknown,
   wasRepeated: boolean,
 ): Failure {
+  const reason = error instanceof ServiceError ? ` (the service answered: ${error.reason})` : '';
+  // The cause is a Failure if the service refused the token, and the new sign-in or the repeated
+  // confirmation then failed.
+  const cause =
+    error instanceof NoAnswer && error.cause instanceof Failure ? error.cause : undefined;
   const why =
-    error instanceof NoAnswer
-      ? unansweredBecause(error)
-      : `svcpay could not read whether the confirmation took effect${reasonOf(error)}`;
-  const tried = wasRepeated
-    ? 'svcpay repeated the confirmation. No second attempt was made.'
-    : 'No second attempt was made.';
-  const detail =
-    error instanceof NoAnswer && error.cause instanceof Failure ? ` ${error.cause.message}` : '';
+    cause !== undefined
+      ? 'the service refused the token that was sent with the confirmation, ' +
+        'and svcpay could not sign in and confirm again'
+      : error instanceof NoAnswer
+        ? 'the service did not answer the confirmation'
+        : `svcpay could not read whether the confirmation took effect${reason}`;
+  const repeated = wasRepeated ? 'svcpay repeated the confirmation. ' : '';
+  const tried = `${repeated}No second attempt was made.`;
+  const detail = cause === undefined ? '' : ` ${cause.message}`;
   return pending(unknown, `${why}.${detail} ${tried}`, 'resume', txnId, error);
 }
-
-/**
- * The reason why a confirmation is unanswered. The `cause` of the `NoAnswer` is a Failure if the
- * service refused the token, and the new sign-in or the repeated confirmation then failed.
- */
-const unansweredBecause = ({ cause }: NoAnswer): string =>
-  cause instanceof Failure
-    ? 'the service refused the token that was sent with the confirmation, ' +
-      'and svcpay could not sign in and confirm again'
-    : 'the service did not answer the confirmation';
-
-const reasonOf = (error: unknown): string =>
-  error instanceof ServiceError ? ` (the service answered: ${error.reason})` : '';
 
 /**
  * The failure for a payment that the service accepted, if this run stops waiting for its

@@ -11,7 +11,7 @@ import { spawn } from 'node:child_process';
 
 type Delivery = Pick<StoredEvent, 'body' | 'signature'>;
 
-type Forwarder = ReturnType<typeof openForwarder>;
+export type Forwarder = ReturnType<typeof openForwarder>;
 
 interface ForwardOptions {
   readonly target: URL;
@@ -100,33 +100,6 @@ export function forwardTo(
       return { kind: 'retry', scope: 'consumer', reason: messageOf(error) };
     }
   };
-}
-
-export interface ReplayResult {
-  readonly event: StoredEvent;
-  /** The status of the response, or null if no response came. */
-  readonly status: number | null;
-  /** The reason why no response came. */
-  readonly error: string | undefined;
-}
-
-/** Sends stored events again, one after the other. */
-export async function* replay(
-  events: Iterable<StoredEvent>,
-  forwarder: Pick<Forwarder, 'post'>,
-): AsyncGenerator<ReplayResult> {
-  for (const event of events) yield await sendOnce(event, forwarder);
-}
-
-async function sendOnce(
-  event: StoredEvent,
-  forwarder: Pick<Forwarder, 'post'>,
-): Promise<ReplayResult> {
-  try {
-    return { event, status: await forwarder.post(event), error: undefined };
-  } catch (error) {
-    return { event, status: null, error: messageOf(error) };
-  }
 }
 
 interface ExecOptions {

@@ -2,17 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
-import { jsonIn } from '../../formats/text.js';
+import { jsonIn, messageOf } from '../../formats/text.js';
 import { receiverFile, type Home } from '../../store/files/home.js';
 import type { EventStore, StoredEvent } from '../../store/events/event-store.js';
 import { eventStream, type EventRow, eventFields } from '../../terminal/views/webhook-view.js';
-import {
-  nameOf,
-  openForwarder,
-  parseTarget,
-  replay,
-  type ReplayResult,
-} from '../../webhooks/targets.js';
+import { type Forwarder, nameOf, openForwarder, parseTarget } from '../../webhooks/targets.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { resolveLocally } from '../tx/resolve-id.js';
@@ -61,7 +55,7 @@ export const webhookReplay = defineCommand({
       throw new Failure('not-found', 'No event was received within the time of --since.');
     const forwarder = openForwarder({ target: to, signatureHeader: headerOf(context.settings) });
     context.onClose(forwarder.close);
-    return rows(replay(events, forwarder), events.length, to);
+    return rows(events, forwarder, to);
   },
   view: { fields: eventFields, dataOf: (replayed) => replayed, print },
 });
@@ -132,33 +126,31 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
-/** Yields the result of each replay. Throws a failure after the last replay if a replay failed. */
+/** Sends each event again, and yields the result. Throws a failure after the last if one failed. */
 async function* rows(
-  replayed: AsyncIterable<ReplayResult>,
-  total: number,
+  events: readonly StoredEvent[],
+  { post }: Forwarder,
   to: URL,
 ): AsyncGenerator<EventRow> {
-  const failed: ReplayResult[] = [];
-  for await (const each of replayed) {
-    if (each.status === null || each.status < 200 || each.status > 299) failed.push(each);
-    yield {
-      ...eventRow(each.event),
-      status: each.status,
-      ...(each.error !== undefined && { error: each.error }),
-    };
+  const failed: Pick<EventRow, 'status' | 'error'>[] = [];
+  for (const event of events) {
+    const result = await post(event).then(
+      (status) => ({ status }),
+      (error: unknown) => ({ status: null, error: messageOf(error) }),
+    );
+    if (result.status === null || result.status < 200 || result.status > 299) failed.push(result);
+    yield { ...eventRow(event), ...result };
   }
-  throwIfFailed(failed, total, to);
-}
-
-function throwIfFailed(failed: readonly ReplayResult[], total: number, to: URL): void {
   const [first] = failed;
   if (first === undefined) return;
-  const reason =
-    first.status === null ? (first.error ?? 'no response') : `it answered ${first.status}`;
-  const isRefusal = failed.every(({ status }) => status !== null && status >= 400 && status < 500);
+  const { status = null, error = 'no response' } = first;
+  const isRefusal = failed.every(
+    (each) => each.status != null && Math.floor(each.status / 100) === 4,
+  );
   throw new Failure(
     isRefusal ? 'refused' : 'temporary',
-    `${failed.length} of ${total} events were not delivered to ${nameOf(to)}: ${reason}.`,
-    first.status === null ? {} : { status: first.status },
+    `${failed.length} of ${events.length} events were not delivered to ${nameOf(to)}: ` +
+      `${status === null ? error : `it answered ${status}`}.`,
+    status === null ? {} : { status },
   );
 }

@@ -220,10 +220,9 @@ export const aboutSwap = ({ from, to, amount }: Instruction): CardDetail[] => [
   { label: 'Swap', value: amount === 'all' ? `all of ${from} to ${to}` : `${from} to ${to}` },
 ];
 
-const wallets = '(?: (?<second>[a-z]+))?(?: (?<third>[a-z]+))?$';
-const wholePattern = new RegExp(`^all${wallets}`, 'i');
 const amountAndUnit = '(?<digits>[\\d.]+(?: [\\d.]+)*)(?<gap> ?)(?<first>[a-z]+)?';
-const pattern = new RegExp(`^${amountAndUnit}${wallets}`, 'i');
+const wallets = '(?: (?<second>[a-z]+))?(?: (?<third>[a-z]+))?';
+const pattern = new RegExp(`^(?:(?<whole>all)|${amountAndUnit})${wallets}$`, 'i');
 const isSats = (name: string): boolean => /^sats?$/i.test(name);
 
 /**
@@ -232,28 +231,22 @@ const isSats = (name: string): boolean => /^sats?$/i.test(name);
  */
 export function readSwapWords(given: string, receive: boolean): SwapWords {
   const text = given.trim().replaceAll(/ +/g, ' ');
-  if (text === '') return { amount: undefined, from: undefined, to: undefined };
-  const whole = wholePattern.exec(text)?.groups;
-  if (whole !== undefined)
-    return { amount: 'all', from: wallet(whole['second']), to: wallet(whole['third']) };
-  const { digits, gap, first, second, third } = pattern.exec(text)?.groups ?? {};
-  if (digits === undefined) {
+  if (text === '') return {};
+  const { whole, digits, gap, first, second, third } = pattern.exec(text)?.groups ?? {};
+  if (whole !== undefined) return { amount: 'all', from: wallet(second), to: wallet(third) };
+  if (digits === undefined)
     throw usage(
       `"${clip(text)}" does not name an amount and two wallets. For example: ` +
         `svcpay swap 25usdt BTC`,
     );
-  }
-  if (first === undefined) return { amount: digits, from: undefined, to: undefined };
+  if (first === undefined) return { amount: digits };
   if (third !== undefined)
     return sides({ amount: digits + first, from: second, to: third }, receive);
   const hasUnit = gap === '' || isSats(first);
   const amount = hasUnit ? digits + first : digits;
   const named = hasUnit ? parseAmount(amount).ccy : first;
   if (second === undefined)
-    return sides(
-      { amount, from: receive ? undefined : named, to: receive ? named : undefined },
-      receive,
-    );
+    return sides({ amount, ...(receive ? { to: named } : { from: named }) }, receive);
   if (receive && hasUnit)
     throw usage('name both wallets, e.g. svcpay swap 100000sat USDT BTC --receive');
   return sides({ amount, from: named, to: second }, receive);

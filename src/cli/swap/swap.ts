@@ -68,7 +68,7 @@ async function runSwap(
       },
       {
         name: 'Change the wallets',
-        forget: () => ({ amount: undefined, from: undefined, to: undefined }),
+        forget: () => ({}),
       },
     ],
   };

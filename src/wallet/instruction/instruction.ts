@@ -334,7 +334,7 @@ export const methodOf = ({
  */
 export const isShared = (key: string): boolean => key.startsWith('node:');
 
-export type SwapWords = Readonly<Record<'amount' | 'from' | 'to', string | undefined>>;
+export type SwapWords = Readonly<Partial<Record<'amount' | 'from' | 'to', string | undefined>>>;
 
 /** Reads a swap. Throws Failure `usage` if both wallets are the same, and for invalid amounts. */
 export function readSwap(

@@ -102,9 +102,28 @@ export function readSend(words: SendWords, environment: SendEnvironment): ReadSe
   if (words.to === undefined) return { missing: 'destination' };
   const found = detectDestination(words.to);
   if (found.kind === 'bip21') return readUri(found.value, words, environment);
-  if (words.via !== undefined)
+  const { via, rail } = words;
+  if (via !== undefined)
     throw refused('only a bitcoin: URI lets you choose between Lightning and on-chain');
-  return readFound(found, words, environment);
+  if (rail !== undefined && !railProperties(rail).paysTo.includes(found.kind))
+    throw otherDestination(found.kind, rail);
+  switch (found.kind) {
+    case 'bolt11':
+      return readInvoice(found, words, environment);
+    case 'lnurl':
+    case 'lightning-address':
+      return readLnurl(found, words);
+    case 'bitcoin-address':
+      return readOnchain(found, words, environment);
+    case 'tron-address':
+      return readUsdt(found, words);
+    // The service does not offer USDT on Ethereum yet (specification: eth).
+    case 'evm-address':
+      throw refused(
+        'the service has announced USDT on Ethereum, but does not offer it yet',
+        'Ask the recipient for a TRON address, which begins with T.',
+      );
+  }
 }
 
 /**
@@ -114,13 +133,10 @@ export function readSend(words: SendWords, environment: SendEnvironment): ReadSe
 export function readSendNow(words: SendWords, environment: SendEnvironment): SendRequest {
   const read = readSend(words, { ...environment, asksWay: false });
   if (read.missing === undefined) return read.request;
-  throw missingFailure(read);
-}
-
-function missingFailure({ missing, ccy = 'BTC' }: Exclude<ReadSend, { missing?: undefined }>) {
-  if (missing === 'destination') return refused('the destination is missing');
+  if (read.missing === 'destination') throw refused('the destination is missing');
+  const { ccy = 'BTC' } = read;
   const example = ccy === 'BTC' ? '50000sat' : `25${ccy.toLowerCase()}`;
-  return refused(`the amount is missing. Add an amount after the destination, such as ${example}`);
+  throw refused(`the amount is missing. Add an amount after the destination, such as ${example}`);
 }
 
 const names: Readonly<Record<Destination['kind'], string>> = {
@@ -133,30 +149,9 @@ const names: Readonly<Record<Destination['kind'], string>> = {
   bip21: 'a bitcoin: URI',
 };
 
-type Found = Exclude<Destination, { kind: 'bip21' }>;
-
-function readFound(found: Found, words: SendWords, environment: SendEnvironment): ReadSend {
-  const { rail } = words;
-  if (rail !== undefined && !railProperties(rail).paysTo.includes(found.kind))
-    throw otherDestination(found, rail);
-  switch (found.kind) {
-    case 'bolt11':
-      return readInvoice(found, words, environment);
-    case 'lnurl':
-    case 'lightning-address':
-      return readLnurl(found, words);
-    case 'bitcoin-address':
-      return readOnchain(found, words, environment);
-    case 'tron-address':
-      return readUsdt(found, words);
-    case 'evm-address':
-      throw notYetAvailable();
-  }
-}
-
-const otherDestination = (found: Destination, rail: Rail): Failure =>
+const otherDestination = (kind: Destination['kind'], rail: Rail): Failure =>
   refused(
-    `this is ${names[found.kind]}, but send ${rail} requires ${railProperties(rail).destination}`,
+    `this is ${names[kind]}, but send ${rail} requires ${railProperties(rail).destination}`,
     `Omit "${rail}", and svcpay detects the kind of payment from the destination.`,
   );
 
@@ -278,8 +273,7 @@ function usdtAmount(text: string): WrittenAmount {
 function readUri(uri: Bip21Destination, words: SendWords, environment: SendEnvironment): ReadSend {
   const { bitcoin, invoice } = uri;
   const { rail, via } = words;
-  if (rail === 'lnurl' || rail === 'usdt')
-    throw otherDestination({ kind: 'bip21', text: '', value: uri }, rail);
+  if (rail === 'lnurl' || rail === 'usdt') throw otherDestination('bip21', rail);
   if (rail !== undefined && via !== undefined && rail !== via)
     throw refused(`send ${rail} cannot pay ${via === 'onchain' ? 'on-chain' : 'over Lightning'}`);
   const named = via ?? rail;
@@ -391,12 +385,5 @@ function checkSameAmount(given: string | undefined, named: Money, where: string)
 
 const twoAmounts = (): Failure =>
   refused('give either the amount received or the amount debited, not both');
-
-/** The refusal of USDT on Ethereum, which the service does not offer yet (specification: eth). */
-const notYetAvailable = (): Failure =>
-  refused(
-    'the service has announced USDT on Ethereum, but does not offer it yet',
-    'Ask the recipient for a TRON address, which begins with T.',
-  );
 
 const refused = (reason: string, hint?: string): Failure => notSent(reason, { hint });

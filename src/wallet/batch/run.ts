@@ -2,6 +2,7 @@
 // outcomes, and derives the failure of the batch.
 import { formatAmount, type Money } from '../../formats/amount.js';
 import {
+  asFailure,
   Failure,
   ifAvailable,
   isUnknown,
@@ -127,8 +128,8 @@ async function payRow(row: Row, options: BatchOptions, deps: BatchDeps): Promise
       state: txn.txnState === 'completed' ? 'paid' : 'in-flight',
       before: submitted === undefined,
     };
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+  } catch (caught) {
+    const error = asFailure(caught);
     // A row whose outcome is unknown keeps its share of the approved total.
     if (!isUnknown(error)) asking.release();
     const failure = error.kind === 'declined' ? (asking.refusal() ?? error) : error;

@@ -3,7 +3,7 @@
 // core starts here. Only this file confirms a payment.
 import { CancelNotOffered, NoAnswer, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
-import { Failure } from '../../formats/failure.js';
+import { asFailure, Failure } from '../../formats/failure.js';
 import { elapsedClock } from '../../formats/poll.js';
 import { isQuoted } from '../../formats/states.js';
 import { messageOf } from '../../formats/text.js';
@@ -150,8 +150,8 @@ async function record(
   if (change === undefined) return run;
   try {
     return withPayment(run, await written(run, { ...applied, change }, drive));
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+  } catch (caught) {
+    const error = asFailure(caught);
     if (change.attempt?.state === 'requested') throw journalLost(before.payment, error);
     if (applied.submission === 'checked') tell(drive, [stopOf(error)]);
     if (!isUrgent && !isAfterMoney(before, applied))
@@ -294,8 +294,8 @@ async function perform(run: Run, step: Performed, drive: Drive): Promise<RunEven
       drive.deps.on(event);
     };
     return await performed(run, step, { ...drive, deps: { ...drive.deps, on: onShown } });
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+  } catch (caught) {
+    const error = asFailure(caught);
     return drive.deps.signal.aborted ? { is: 'interrupted' } : { is: 'stopped', failure: error };
   }
 }
@@ -360,8 +360,8 @@ async function read(run: Run, attempt: Attempt, deps: PaymentDeps): Promise<RunE
         ? undefined
         : await reportedLater(txn.txnId, deps);
     return { is: 'read', number, txn: later === undefined ? txn : { ...txn, txnState: later } };
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+  } catch (caught) {
+    const error = asFailure(caught);
     if (deps.signal.aborted) return { is: 'interrupted' };
     const isMissing =
       error.kind === 'not-found' && !(error instanceof ServiceError && !error.isOwnRefusal);

@@ -10,7 +10,7 @@ import type { Context } from '../context.js';
 import { defineCommand, pieces } from '../define.js';
 import { historyFilter, historyOptions, withStates } from './history.js';
 import { ratesOf } from '../statement/open-books.js';
-import { idsOf, localFacts, withNotes, type KnownOf } from './local-facts.js';
+import { idsOf, localFacts, lookUp, type KnownOf } from './local-facts.js';
 import { choice } from '../values.js';
 import { plainNumber, type WireNumber } from '../../formats/amount.js';
 import { asPlainCell } from '../../formats/text.js';
@@ -70,7 +70,7 @@ export const txExport = defineCommand({
 });
 
 async function* noted(pages: Pages, context: Context): Pages {
-  for await (const page of pages) yield await withNotes(page, context);
+  for await (const page of pages) yield (await lookUp(page, context)).rows;
 }
 
 type Pages = AsyncIterable<readonly ListedTransaction[]>;

@@ -17,7 +17,7 @@ import { endTime } from '../../wallet/transaction/read.js';
 import { choice, word, type ValuesOf } from '../values.js';
 import type { RecipientOf } from '../../terminal/views/transaction-view.js';
 import type { Context } from '../context.js';
-import { withNotes, recipientsOf } from './local-facts.js';
+import { lookUp } from './local-facts.js';
 
 /** The values of the service's `time` parameter. */
 const periods = ['1d', '7d', '30d', '3m', '6m', '1y'] as const;
@@ -293,6 +293,9 @@ export async function searched(
   const isMatch = matcher(text ?? '');
   const found: ListedTransaction[] = [];
   let read = 0;
+  // Without a text, every transaction matches, so svcpay looks nothing up.
+  const known = async (rows: readonly ListedTransaction[]): ReturnType<typeof lookUp> =>
+    text === undefined ? { rows, recipientOf: () => undefined } : lookUp(rows, context);
   const progress = (): string =>
     text === undefined
       ? `Reading: ${read} transactions`
@@ -300,9 +303,8 @@ export async function searched(
   if (terminal.canAnimate) live.start(progress);
   try {
     for await (const page of client.eachTransactionPage(filter)) {
-      const rows = text === undefined ? page : await withNotes(page, context);
-      const recipientOf = await recipientsOf(text === undefined ? [] : rows, context);
-      read += rows.length;
+      read += page.length;
+      const { rows, recipientOf } = await known(page);
       found.push(...rows.filter((txn) => isWanted(txn) && isMatch(txn, recipientOf)));
       live.update();
       if (found.length >= most) break;

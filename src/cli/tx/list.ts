@@ -23,7 +23,7 @@ import {
   withStates,
   type HistoryPage,
 } from './history.js';
-import { allExplained, idsOf, openMeanwhile, recipientsOf } from './local-facts.js';
+import { allExplained, idsOf, lookUp, openMeanwhile, recipientsOf } from './local-facts.js';
 import { asTransaction, isNotReached, lastCheckedText, offlineList } from './payments.js';
 import { rememberIds } from './resolve-id.js';
 
@@ -280,7 +280,7 @@ async function described(
 ): Promise<Found> {
   const { client } = await context.account();
   const ids = idsOf(shown);
-  const recipientOf = await recipientsOf(shown, context);
+  const { rows, recipientOf } = await lookUp(shown, context);
   const newest = ids.at(-1)?.slice(0, idLength(ids)) ?? '';
   const view = transactionList(client.serviceNow(), {
     recipientOf,
@@ -288,7 +288,7 @@ async function described(
     ...(context.terminal.stdoutIsTty && { ids }),
   });
   await rememberIds(shown, context, recipientOf);
-  return { rows: await allExplained(shown, context), view: { ...view, ...parts } };
+  return { rows: await allExplained(rows, context), view: { ...view, ...parts } };
 }
 
 /** Lists this home's payments from the journal, with the time of the last check. */

@@ -74,19 +74,20 @@ export type KnownOf = (txnId: string) =>
 export const idsOf = (rows: readonly ListedTransaction[]): string[] =>
   rows.map(({ txnId }) => txnId);
 
-/** Adds the notes of people to the notes that the service has. */
-export async function withNotes<T extends ListedTransaction>(
-  rows: readonly T[],
+/** Adds the notes of people to listed transactions, and looks up their recipients. */
+export async function lookUp<T extends ListedTransaction>(
+  listed: readonly T[],
   context: Context,
-): Promise<readonly T[]> {
-  const facts = await factsOf(idsOf(rows), context);
-  return rows.map((txn) => {
+): Promise<{ readonly rows: readonly T[]; readonly recipientOf: RecipientOf }> {
+  const facts = await factsOf(idsOf(listed), context);
+  const rows = listed.map((txn) => {
     const text = (facts.get(txn.txnId)?.notes ?? []).map(({ note }) => note).join('; ');
     const is = txn.note ?? '';
     // The rows of a search already have the notes.
     if (text === '' || is === text || is.endsWith(`; ${text}`)) return txn;
     return { ...txn, note: is === '' ? text : `${is}; ${text}` };
   });
+  return { rows, recipientOf: recipientIn(facts) };
 }
 
 /** Looks up the recipients of the payments among the given transactions. */
@@ -96,13 +97,17 @@ export const recipientsOf = (
 ): Promise<RecipientOf> => partiesOf(idsOf(transactions), context);
 
 /** Looks up recipients. Returns no recipients if svcpay cannot read the journal. */
-export async function partiesOf(txnIds: readonly string[], context: Context): Promise<RecipientOf> {
-  const facts = await factsOf(txnIds, context);
-  return (txnId) => {
+export const partiesOf = async (
+  txnIds: readonly string[],
+  context: Context,
+): Promise<RecipientOf> => recipientIn(await factsOf(txnIds, context));
+
+const recipientIn =
+  (facts: ReadonlyMap<string, TxnFact>): RecipientOf =>
+  (txnId) => {
     const payment = facts.get(txnId)?.payment;
     return payment && unlessFailure(() => partyOf(payment));
   };
-}
 
 /**
  * Describes the recipient in words: the name in the address book or on the account, the invoice's
@@ -137,9 +142,8 @@ export async function allExplained<T extends ListedTransaction>(
   rows: readonly T[],
   context: Context,
 ): Promise<readonly T[]> {
-  const noted = await withNotes(rows, context);
-  if (!noted.some(hasFailed) || !(await hasInbox(context))) return noted;
-  return Promise.all(noted.map((txn) => explained(txn, context)));
+  if (!rows.some(hasFailed) || !(await hasInbox(context))) return rows;
+  return Promise.all(rows.map((txn) => explained(txn, context)));
 }
 
 const hasFailed = ({ txnState }: ListedTransaction): boolean =>

@@ -37,11 +37,8 @@ export function newerVersion(folder: string, installed: string): string | undefi
   return /^\d+\.\d+\.\d+$/.test(newest) && isNewer(newest, installed) ? newest : undefined;
 }
 
-function isNewer(left: string, right: string): boolean {
-  const [ours, theirs] = [left, right].map((version) => version.split(/[.-]/).map(Number));
-  const at = ours?.findIndex((part, index) => part !== theirs?.[index]) ?? -1;
-  return at !== -1 && (ours?.[at] ?? 0) > (theirs?.[at] ?? 0);
-}
+const isNewer = (left: string, right: string): boolean =>
+  left.localeCompare(right, 'en', { numeric: true }) > 0;
 
 /**
  * Returns the notice of a newer version at most once a day, and then starts the next check in the

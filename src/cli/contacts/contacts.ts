@@ -29,7 +29,6 @@ import {
   type DestinationFlags,
   completeRecipient,
   openLookUp,
-  type LookUp,
 } from '../payout/payout-flow.js';
 import { askRecipient } from '../payout/payout-wizard.js';
 import { text, word } from '../values.js';
@@ -90,7 +89,9 @@ export const contactsAdd = defineCommand({
     const missing = missingFlags(start, destinationOptions);
     if (missing.length > 0) ask.demand(missing);
     const lookUp = await openLookUp(context);
-    const draft = missing.length === 0 ? start : await askForRest(start, lookUp, context);
+    const prompts = { pose: ask.pose, institutions: lookUp };
+    const draft = missing.length === 0 ? start : await askRecipient(start, prompts);
+    if (draft === back) throw leftAtOnce(context, 'Nothing was saved');
     const kept = {
       ...(await completeRecipient(draft, lookUp)),
       ...(earlier?.codes && { codes: earlier.codes }),
@@ -215,32 +216,9 @@ function changed(kept: Destination, flags: DestinationFlags): Destination {
     Object.entries(flags).filter(([, value]) => value !== undefined),
   );
   const isElsewhere = flags.method !== undefined || flags.country !== undefined;
-  const wanted = isElsewhere ? readDestination(flags) : kept;
-  const sameMethod = wanted.method?.code === kept.method?.code;
-  const account = sameMethod
-    ? {}
-    : { institution: undefined, institutionName: undefined, acctNum: undefined };
-  const named = flags.institution === undefined ? {} : { institutionName: undefined };
-  return withMethod(
-    {
-      ...kept,
-      ...account,
-      ...named,
-      ...given,
-      country: wanted.country,
-      method: wanted.method,
-      methodOf: wanted.methodOf,
-    },
-    wanted.method,
-  );
-}
-
-async function askForRest(
-  start: Destination,
-  institutions: LookUp,
-  context: Context,
-): Promise<Destination> {
-  const draft = await askRecipient(start, { pose: context.ask.pose, institutions });
-  if (draft === back) throw leftAtOnce(context, 'Nothing was saved');
-  return draft;
+  const { country, method, methodOf } = isElsewhere ? readDestination(flags) : kept;
+  const isSame = method?.code === kept.method?.code;
+  const account = isSame ? {} : { institution: undefined, acctNum: undefined };
+  const named = isSame && flags.institution === undefined ? {} : { institutionName: undefined };
+  return withMethod({ ...kept, ...account, ...named, ...given, country, method, methodOf }, method);
 }

@@ -13,7 +13,7 @@ import {
   keysOf,
   repeatable,
 } from '../../wallet/instruction/instruction.js';
-import { methodsIn, bankKey, payeeOf } from '../../wallet/payout/methods.js';
+import { bankKey, methodOf, payeeOf } from '../../wallet/payout/methods.js';
 import { knownAmounts } from '../../wallet/limits/limits.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
@@ -89,19 +89,19 @@ function describe(chosen: string, contact: Contact): KnownPayee {
  * payout, or undefined for a method that svcpay does not know.
  */
 function recipientOf(body: PayoutDetails): Recipient | undefined {
-  const { method, kyc } = body.destReq;
-  const payoutMethod = methodsIn().find(({ code }) => code === method);
-  if (payoutMethod === undefined || kyc === undefined) return undefined;
+  const { kyc } = body.destReq;
+  const method = methodOf(body.destReq);
+  if (method === undefined || kyc === undefined) return undefined;
   const { name, account, institutionCode, institutionName } = payeeOf(body);
   return {
-    method: payoutMethod.code,
-    country: payoutMethod.country.code,
+    method: method.code,
+    country: method.country.code,
     institutionCode,
-    ...(institutionName !== undefined && { institutionName }),
+    institutionName,
     acctNum: account,
     acctName: name,
     party: { type: kyc.type, ...kyc.details },
-    ...(body.sourceOfFunds !== undefined && { codes: body.sourceOfFunds }),
+    codes: body.sourceOfFunds,
   };
 }
 

@@ -106,10 +106,9 @@ async function runReceive(
     parseAmount(text, method === 'lightning' ? currencyOf(text) : 'BTC');
     return text;
   };
-  const examples = method === 'lightning' ? '50000sat or 10usd' : '0.01btc';
   const question = {
     message: 'Amount to request',
-    example: `e.g. ${examples}`,
+    example: method === 'lightning' ? 'e.g. 50000sat or 10usd' : 'e.g. 0.01btc',
     flag: 'AMOUNT',
     parse,
   };
@@ -143,7 +142,7 @@ async function receiveAmount(
   const payable = checkedRequest(txn, amount, network, service.serviceNow());
   const page = txn.sourceReq.reqDetails?.['invoicePageUrl'];
   const details = [
-    ...worthDetails(asked, await within(decorationMs, rates, context)),
+    worthDetail(asked, await within(decorationMs, rates, context)),
     { label: 'URI', value: method === 'on-chain' ? payable.code : undefined, whole: true },
     // No browser can reach the payment page of the embedded sandbox.
     { label: 'Page', value: embedded || typeof page !== 'string' ? undefined : page, whole: true },
@@ -163,20 +162,14 @@ const decorationMs = 300;
  * the amount in a currency other than BTC, the line shows that amount and the exchange rate. For an
  * amount given in BTC, the line shows an approximate value if the exchange rates are known.
  */
-function worthDetails(
+const worthDetail = (
   { amount, worth }: RequestedAmount,
   worthOf: WorthOf | undefined,
-): CardDetail[] {
-  if (worth === undefined) return [{ label: 'Worth', value: worthText(worthOf?.(amount)) }];
-  const { given, rate } = worth;
-  return [
-    {
-      label: 'Worth',
-      value: formatAmount(given),
-      note: `at ${rateText({ base: 'BTC', quote: given.ccy, value: rate })}`,
-    },
-  ];
-}
+): CardDetail => ({
+  label: 'Worth',
+  value: worth === undefined ? worthText(worthOf?.(amount)) : formatAmount(worth.given),
+  note: worth && `at ${rateText({ base: 'BTC', quote: worth.given.ccy, value: worth.rate })}`,
+});
 
 /** Shows a payment request, and waits for the money if the flags or the terminal ask for it. */
 async function showRequest(request: Requested, context: Context): Promise<void> {
@@ -238,7 +231,9 @@ async function follow(
     );
     if (final.txnState !== 'completed') throw notReceived(final);
     const after = describeDuration(Math.max(now() - started, 0));
-    const received = amountWithSats(receivedBy(final, request));
+    // A payer can send a different amount to an address.
+    const settled = moneyFromWire(request.amount.ccy, final.destReq.amtSettled);
+    const received = amountWithSats(settled ?? request.amount);
     const text = `Received ${received}, ${after} after the request`;
     live.succeed(recordLine(text, final.txnId, terminal.stderrCanvas));
     return final;
@@ -248,10 +243,6 @@ async function follow(
     live.stop();
   }
 }
-
-/** Returns the settled amount, because a payer can send a different amount to an address. */
-const receivedBy = ({ destReq }: Transaction, { amount }: Requested): Money =>
-  moneyFromWire(amount.ccy, destReq.amtSettled) ?? amount;
 
 /**
  * Describes the end of a wait for a payment. A payer can still pay the payment request until the

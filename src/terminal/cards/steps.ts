@@ -194,9 +194,7 @@ const common: Words = {
   canceled: 'cancelled',
 };
 
-const own: Readonly<Record<Kind, Words>> = {
-  send: {},
-  swap: {},
+const own: Readonly<Partial<Record<Kind, Words>>> = {
   'lightning-receive': { userconfirmed: 'preparing', srccreated: 'invoice ready' },
   'onchain-receive': { userconfirmed: 'preparing', srcintent: 'address ready', srccreated: 'seen' },
   unknown: { srcintent: 'waiting', srccreated: 'in flight' },
@@ -219,7 +217,7 @@ export function stateWithReason(txn: ListedTransaction): string {
 
 /** Returns the word for a state without the number of confirmations, such as `sent`. */
 export const uncountedWord = (txn: Stated): string =>
-  entryOf(own[kindOf(txn)], txn.txnState) ??
+  entryOf(own[kindOf(txn)] ?? {}, txn.txnState) ??
   entryOf(common, txn.txnState) ??
   (sanitize(txn.txnState) || 'not recognized');
 

@@ -111,7 +111,9 @@ describe('on-chain payment request', () => {
       expect.objectContaining({
         kind: 'refused',
         txnId: 'txn-1',
-        message: expect.stringMatching(why),
+        message: expect.stringMatching(
+          new RegExp(`^Not usable: the service returned .*(?:${why.source})`),
+        ),
       }),
     );
   });

@@ -39,7 +39,7 @@ export const checkJournal = (path: string, isKnown: boolean): void =>
   void openSqlite(journalIn(path, isKnown)).close();
 
 /**
- * Whether a journal file of any version contains a payment. Opens the file read-only. Throws
+ * Whether a journal file contains a payment. Opens the file read-only. Throws
  * Failure if the file is damaged or missing.
  * @param apartFrom a service whose payments svcpay ignores, because they move no real money
  */
@@ -48,16 +48,11 @@ export function holdsPayments(path: string, apartFrom: string | undefined): bool
   try {
     const db = new Database(path, { readonly: true });
     try {
-      const isTable = (name: string): boolean =>
-        db.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(name) !== undefined;
-      // Development builds named the table of payments `intents`.
-      const table = ['payments', 'intents'].find(isTable);
-      return (
-        table !== undefined &&
-        db
-          .prepare(`SELECT 1 FROM ${table} WHERE ? IS NULL OR scope NOT LIKE ? || ' %' LIMIT 1`)
-          .get(apartFrom ?? null, apartFrom ?? null) !== undefined
-      );
+      const has = (text: string, ...values: readonly (string | null)[]): boolean =>
+        db.prepare(text).get(...values) !== undefined;
+      const kept = "SELECT 1 FROM payments WHERE ? IS NULL OR scope NOT LIKE ? || ' %' LIMIT 1";
+      const isJournal = has("SELECT 1 FROM sqlite_master WHERE name = 'payments'");
+      return isJournal && has(kept, apartFrom ?? null, apartFrom ?? null);
     } finally {
       db.close();
     }

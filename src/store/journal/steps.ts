@@ -211,14 +211,10 @@ export function actorOf(
 }
 
 /** The user of the operating system. A container may run under a number without a name. */
-function user(): { readonly username: string; readonly uid: number } {
-  try {
-    return userInfo();
-  } catch {
-    const uid = process.getuid?.() ?? -1;
-    return { username: String(uid), uid };
-  }
-}
+const user = (): { readonly username: string; readonly uid: number } => {
+  const uid = process.getuid?.() ?? -1;
+  return orElse<ReturnType<typeof user>>(() => userInfo(), { username: String(uid), uid });
+};
 
 /**
  * The scope within which process ids are unique. A host name does not identify the scope of a
@@ -227,18 +223,18 @@ function user(): { readonly username: string; readonly uid: number } {
 const place = (): string =>
   [
     hostname(),
-    readOrEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')),
-    readOrEmpty(() => readlinkSync('/proc/self/ns/pid')),
+    orElse(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'), ''),
+    orElse(() => readlinkSync('/proc/self/ns/pid'), ''),
   ]
     .map((part) => part.replaceAll(/\s/g, ''))
     .join('/');
 
-/** The content of a system file, or an empty string if the system has no such file. */
-function readOrEmpty(read: () => string): string {
+/** The result of a read of the system, or another value if the system does not offer it. */
+function orElse<T>(read: () => T, otherwise: T): T {
   try {
     return read();
   } catch {
-    return '';
+    return otherwise;
   }
 }
 

@@ -56,8 +56,6 @@ interface CommandDefinition<
   readonly failure?: (result: NoInfer<R>) => Failure | undefined;
   /** Returns the remarks that svcpay prints on stderr after the result. */
   readonly remarks?: (result: NoInfer<R>, context: Context) => readonly string[];
-  /** For a command without a view that changes data: the names that `--fields` accepts. */
-  readonly fields?: readonly string[];
 }
 
 type Nothing = Readonly<Record<never, never>>;
@@ -110,7 +108,7 @@ export function defineCommand<
 >(
   definition: CommandDefinition<A, O, R, V, K>,
 ): TypedCommand<ValuesOf<A> & ValuesOf<O>, R, Deps<K>> {
-  const { run, view, adapt, remarks, failure, fields, changes, ...rest } = definition;
+  const { run, view, adapt, remarks, failure, changes = false, ...rest } = definition;
   const { format }: Values = rest.options ?? {};
   // The types of the two records are lost when the records become one.
   const inputsOf = (raw: RawValues) =>
@@ -122,8 +120,8 @@ export function defineCommand<
     options: {},
     formats: format?.shape.choices ?? [],
     ...rest,
-    changes: changes ?? fields !== undefined,
-    fields: view?.fields ?? fields ?? [],
+    changes,
+    fields: view?.fields ?? [],
     rowFields: view?.rowFields,
   };
   return {
@@ -131,7 +129,7 @@ export function defineCommand<
     run,
     execute: async (raw, context) => {
       const inputs = inputsOf(raw);
-      if (!command.changes) context.out.knows(command.fields);
+      if (!changes) context.out.knows(command.fields);
       else if (!context.out.offers(command.fields)) return;
       const result = await run(inputs, context);
       await view?.print(result, (await adapt?.(result, inputs, context)) ?? {}, context);

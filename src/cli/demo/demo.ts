@@ -14,7 +14,7 @@ import { openEmbedded } from '../sandbox/embedded.js';
 import { controlAt } from '../sandbox/control.js';
 
 export const demo = defineCommand({
-  fields: [],
+  changes: true,
   examples: [
     ['svcpay demo', 'takes about ten seconds, needs no account and leaves nothing behind'],
   ],

@@ -11,7 +11,7 @@ import { readServerOptions, serverOptions } from './start.js';
 import { file, verbatim } from '../values.js';
 
 export const sandboxRun = defineCommand({
-  fields: [],
+  changes: true,
   arguments: {
     command: verbatim('COMMAND').repeated().describe('command with its arguments and options'),
   },

@@ -115,19 +115,38 @@ describe.skipIf(!hasPostgres)('svcpay with a database', () => {
       at(payment.around, await preparedDatabase(server)),
     );
     expect([other.exitCode, other.stderr]).toEqual([2, expect.stringContaining(id)]);
-    const isFull = `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
-      $$ BEGIN RAISE 'No space left on device' USING ERRCODE = '53100'; END $$;
-      CREATE TRIGGER full_disk BEFORE INSERT ON svcpay.events EXECUTE FUNCTION fail()`;
-    server.sql(isFull, nameOf(url));
-    for (const [command, exitCode] of [
-      ['db status', 75],
-      ['doctor', 1],
+    const failing = (
+      name: string,
+      kind: string,
+    ): string => `CREATE FUNCTION ${name}() RETURNS ${kind}
+      LANGUAGE plpgsql AS
+      $$ BEGIN RAISE 'No space left on device' USING ERRCODE = '53100'; END $$;`;
+    // If the tables have space for further rows, a full disk refuses only new pages.
+    for (const [isFull, isRepaired] of [
+      [
+        `${failing('fail_pages', 'event_trigger')}
+        CREATE EVENT TRIGGER full_pages ON ddl_command_start WHEN TAG IN ('CREATE TABLE AS')
+          EXECUTE FUNCTION fail_pages()`,
+        'DROP EVENT TRIGGER full_pages',
+      ],
+      [
+        `${failing('fail_rows', 'trigger')}
+        CREATE TRIGGER full_rows BEFORE INSERT ON svcpay.events EXECUTE FUNCTION fail_rows()`,
+        'DROP TRIGGER full_rows ON svcpay.events',
+      ],
     ] as const) {
-      const run = await svcpay(command.split(' '), at(payment.around, url));
-      expect([run.exitCode, run.stdout + run.stderr]).toEqual([
-        exitCode,
-        expect.stringContaining('has no disk space left'),
-      ]);
+      server.sql(isFull, nameOf(url));
+      for (const [command, exitCode] of [
+        ['db status', 75],
+        ['doctor', 1],
+      ] as const) {
+        const run = await svcpay(command.split(' '), at(payment.around, url));
+        expect([run.exitCode, run.stdout + run.stderr]).toEqual([
+          exitCode,
+          expect.stringContaining('has no disk space left'),
+        ]);
+      }
+      server.sql(isRepaired, nameOf(url));
     }
     server.sql(`ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`);
     expect(await status()).toMatchObject([{ id, rows: 1, writable: false }, { writable: false }]);

@@ -304,7 +304,10 @@ async function inDatabase(found: OpenDatabase, context: Context): Promise<Stored
   const rows: DatabaseRow[] = [];
   for (const part of await parts()) rows.push(await rowOf(part, found, context));
   const unpayable = await failureOf(async () => (await context.journal()).mayPay());
-  const unwritable = await failureOf(async () => (await context.events()).check());
+  const unwritable = await failureOf(async () => {
+    await (await context.events()).check();
+    await found.postgres.transaction((sql) => sql.script(newPages));
+  });
   const isOpen = rows.every(({ version, needed }) => version === needed);
   return {
     rows: isOpen ? rows.map((row) => ({ ...row, writable: unwritable === undefined })) : rows,
@@ -315,6 +318,10 @@ async function inDatabase(found: OpenDatabase, context: Context): Promise<Stored
     ].filter((each) => each !== undefined),
   };
 }
+
+/** Fails on a full disk even if the pages of svcpay's tables have space for further rows. */
+const newPages = `CREATE TEMPORARY TABLE new_pages ON COMMIT DROP AS
+  SELECT md5(n::text) FROM generate_series(1, 1000) AS n`;
 
 const failureOf = (work: () => Promise<unknown>): Promise<Failure | undefined> =>
   work().then(

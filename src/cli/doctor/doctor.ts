@@ -9,7 +9,7 @@ import { mayBeProxied, proxyOf, takesAnyCertificate } from '../../api/network.js
 import { NetworkError } from '../../api/errors.js';
 import { describeDuration } from '../../formats/calendar.js';
 import { dateTime } from '../../terminal/time.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, type FailureDetails } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
 import { status } from '../../store/journal/payment.js';
 import { isThere, journalFile } from '../../store/files/home.js';
@@ -41,30 +41,23 @@ export const doctor = defineCommand({
   },
 });
 
-type Finding = Omit<Check, 'check'>;
+/** What a check found, perhaps with advice, or undefined if there is nothing to check. */
+type Finding = string | readonly [detail: string, advice: string] | undefined;
 
-const signIn = { do: 'sign-in' } as const;
+const signIn = { next: { do: 'sign-in' } } as const;
 
-const ok = (detail: string, advice: string | null = null): Finding => ({
-  state: 'ok',
-  detail,
-  advice,
-});
-const problem = (detail: string, advice: string | null): Finding => ({
-  state: 'problem',
-  detail,
-  advice,
-});
+/** A problem, which a check throws. */
+const problem = (detail: string, details: FailureDetails): Failure =>
+  new Failure('usage', detail, details);
 
 interface Checkup {
   readonly name: string;
   /** The checks that must have found no problem before this check runs. */
   readonly needs?: readonly string[];
-  /** Returns undefined if there is nothing to check. */
   readonly check: (
     context: Context,
     probed: () => ReturnType<typeof probe>,
-  ) => Finding | undefined | Promise<Finding | undefined>;
+  ) => Finding | Promise<Finding>;
 }
 
 async function checkUp(context: Context): Promise<Check[]> {
@@ -74,20 +67,25 @@ async function checkUp(context: Context): Promise<Check[]> {
     checks.some(({ check, state }) => check === name && state === 'ok');
   for (const { name, needs = [], check } of checkups) {
     if (!needs.every(isFine)) continue;
-    const finding = await Promise.resolve()
-      .then(() => check(context, probed))
-      .catch((error: unknown) => problemOf(error, context));
-    if (finding !== undefined) checks.push({ check: name, ...finding });
+    try {
+      const found = await check(context, probed);
+      const [detail, advice = null] = [found].flat();
+      if (detail !== undefined) checks.push({ check: name, state: 'ok', detail, advice });
+    } catch (error) {
+      checks.push({ check: name, state: 'problem', ...problemOf(error, context) });
+    }
   }
   return checks;
 }
 
-/** Converts the error of a check to a finding. */
-function problemOf(error: unknown, { globals }: Pick<Context, 'globals'>): Finding {
+function problemOf(
+  error: unknown,
+  { globals }: Pick<Context, 'globals'>,
+): Pick<Check, 'detail' | 'advice'> {
   if (error instanceof Failure && error.kind !== 'interrupted')
-    return problem(error.message, adviceOf(error, globals) ?? null);
+    return { detail: error.message, advice: adviceOf(error, globals) ?? null };
   // An error with the property `syscall` is a file error of the operating system.
-  if (error instanceof Error && 'syscall' in error) return problem(error.message, null);
+  if (error instanceof Error && 'syscall' in error) return { detail: error.message, advice: null };
   throw error;
 }
 
@@ -95,15 +93,13 @@ function checkVersion({ version, home }: Context): Finding {
   const { by, upgrade } = installationOf(realpathSync(argv[1] ?? ''));
   const newest = newerVersion(home.data, version);
   const newer = newest === undefined ? '' : `, ${newest} is available`;
-  return ok(`${version}, installed with ${by}${newer}; upgrade: ${upgrade}`);
+  return `${version}, installed with ${by}${newer}; upgrade: ${upgrade}`;
 }
 
 function checkNode(): Finding {
   const [major = 0, minor = 0] = versions.node.split('.').map(Number);
-  const isEnough = major > 20 || (major === 20 && minor >= 19);
-  return isEnough
-    ? ok(versions.node)
-    : problem(`${versions.node} is too old`, 'Install Node 20.19 or newer.');
+  if (major > 20 || (major === 20 && minor >= 19)) return versions.node;
+  throw problem(`${versions.node} is too old`, { hint: 'Install Node 20.19 or newer.' });
 }
 
 const beyondOwner = 0o077;
@@ -113,7 +109,7 @@ const keptFiles = /^(?:config|secrets|tokens|seen-\w+)\.json$|^(?:journal|events
  * Checks that secrets, tokens and payments are readable only by their owner. Ignores the files of
  * the sandbox, because the sandbox holds no real money.
  */
-function checkModes({ home: { config, data } }: Context): Finding | undefined {
+function checkModes({ home: { config, data } }: Context): Finding {
   if (platform === 'win32') return undefined;
   const folders = [...new Set([config, data])].filter((folder) => isThere(folder));
   const files = folders.flatMap((folder) =>
@@ -123,20 +119,18 @@ function checkModes({ home: { config, data } }: Context): Finding | undefined {
   );
   const open = [...folders, ...files].filter((path) => (statSync(path).mode & beyondOwner) !== 0);
   if (open.length === 0)
-    return ok(folders.length === 0 ? 'none yet' : `${folders.join(', ')}: readable only by you`);
-  return problem(
-    `other users of this machine can read ${open.join(', ')}`,
-    `chmod go= ${open.map((path) => `'${path}'`).join(' ')}`,
-  );
+    return folders.length === 0 ? 'none yet' : `${folders.join(', ')}: readable only by you`;
+  throw problem(`other users of this machine can read ${open.join(', ')}`, {
+    hint: `chmod go= ${open.map((path) => `'${path}'`).join(' ')}`,
+  });
 }
 
-function checkSettings({ settings, globals }: Context): Finding {
+function checkSettings({ settings }: Context): Finding {
   const { profileName, embedded, baseUrl, apiKey } = settings;
-  if (embedded) return ok(`profile ${profileName}, the embedded sandbox`);
-  const isKnown = baseUrl !== undefined && apiKey !== undefined;
-  if (!isKnown)
-    return problem(`profile ${profileName} is not logged in`, commandFor(signIn, globals));
-  return ok(`profile ${profileName}, ${parseBaseUrl(baseUrl)}`);
+  if (embedded) return `profile ${profileName}, the embedded sandbox`;
+  if (baseUrl === undefined || apiKey === undefined)
+    throw problem(`profile ${profileName} is not logged in`, signIn);
+  return `profile ${profileName}, ${parseBaseUrl(baseUrl)}`;
 }
 
 /**
@@ -149,7 +143,7 @@ async function checkJournal(context: Context): Promise<Finding> {
   const found = await context.database();
   if (found === undefined) {
     const isKnown = config.read().hasJournal === true;
-    if (!isThere(path) && !isKnown) return ok('none yet');
+    if (!isThere(path) && !isKnown) return 'none yet';
     (await import('../../store/journal/sqlite-journal.js')).checkJournal(path, isKnown);
   }
   await journal();
@@ -164,20 +158,20 @@ async function checkJournal(context: Context): Promise<Finding> {
     found === undefined
       ? path
       : `${found.postgres.where}, database ${first?.id}, generation ${first?.generation}`;
-  return ok(`${place}: intact, ${held.join(', ')}`);
+  return `${place}: intact, ${held.join(', ')}`;
 }
 
 async function checkLimits(context: Context): Promise<Finding> {
   const { perPayment, perDay, destinations } = await limitsInForce(context);
   const amounts = Object.keys(perPayment).length + Object.keys(perDay).length;
   if (amounts + destinations.length === 0)
-    return ok('none', commandLine({ command: 'limits set --per-day 100000sat' }, context.globals));
+    return ['none', commandLine({ command: 'limits set --per-day 100000sat' }, context.globals)];
   const allowed =
     destinations.length === 0 ? 'any destination' : counted(destinations.length, 'destination');
-  return ok(`${counted(amounts, 'amount limit')}, ${allowed}`);
+  return `${counted(amounts, 'amount limit')}, ${allowed}`;
 }
 
-function checkProxy({ settings: { baseUrl }, env }: Context): Finding | undefined {
+function checkProxy({ settings: { baseUrl }, env }: Context): Finding {
   const proxy = proxyOf(env);
   // Ignores an invalid proxy address, because the check of the service reports such an address.
   if (
@@ -188,23 +182,21 @@ function checkProxy({ settings: { baseUrl }, env }: Context): Finding | undefine
   )
     return undefined;
   const except = proxy.except === '' ? '' : `; requests to ${proxy.except} use no proxy`;
-  return ok(`requests go through ${new URL(proxy.address).host}${except}`);
+  return `requests go through ${new URL(proxy.address).host}${except}`;
 }
 
-function checkCertificates({ settings, env }: Context): Finding | undefined {
+function checkCertificates({ settings, env }: Context): Finding {
   if (!takesAnyCertificate(env)) return undefined;
   const detail = 'NODE_TLS_REJECT_UNAUTHORIZED=0: no certificate is checked';
-  const isHere = isLoopback(new URL(settings.baseUrl ?? '').hostname);
-  return isHere
-    ? ok(`${detail}; the service is on this machine`)
-    : problem(detail, 'unset NODE_TLS_REJECT_UNAUTHORIZED');
+  if (isLoopback(new URL(settings.baseUrl ?? '').hostname))
+    return `${detail}; the service is on this machine`;
+  throw problem(detail, { hint: 'unset NODE_TLS_REJECT_UNAUTHORIZED' });
 }
 
 async function checkSecret(context: Context): Promise<Finding> {
   const place = await secretPlace(context);
-  return place === undefined
-    ? problem('the API secret is missing', commandFor(signIn, context.globals))
-    : ok(`in ${place}`);
+  if (place === undefined) throw problem('the API secret is missing', signIn);
+  return `in ${place}`;
 }
 
 const probeTimeoutMs = 10_000;
@@ -255,14 +247,16 @@ const allowedSkewMs = 30_000;
  */
 export function compareClocks(date: string | undefined, at: number, isSandbox: boolean): Finding {
   const theirs = Date.parse(date ?? '');
-  if (Number.isNaN(theirs)) return ok('the service does not report its time');
+  if (Number.isNaN(theirs)) return 'the service does not report its time';
   const ahead = at - theirs;
-  if (Math.abs(ahead) <= allowedSkewMs) return ok('agrees with the service');
+  if (Math.abs(ahead) <= allowedSkewMs) return 'agrees with the service';
   const skew =
     `this machine is ${describeDuration(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} ` +
     'the service';
-  if (isSandbox) return ok(skew);
-  return problem(skew, 'Set the clock, e.g. with NTP. Countdowns follow the clock of the service.');
+  if (isSandbox) return skew;
+  throw problem(skew, {
+    hint: 'Set the clock, e.g. with NTP. Countdowns follow the clock of the service.',
+  });
 }
 
 async function checkToken(context: Context): Promise<Finding> {
@@ -270,10 +264,10 @@ async function checkToken(context: Context): Promise<Finding> {
   await client.account();
   const accountId = await client.accountId();
   const kept = await (await context.tokens())?.load();
-  return ok(kept === undefined ? accountId : `${accountId}, until ${dateTime(kept.expiresAt)}`);
+  return kept === undefined ? accountId : `${accountId}, until ${dateTime(kept.expiresAt)}`;
 }
 
-async function checkOpen(context: Context): Promise<Finding | undefined> {
+async function checkOpen(context: Context): Promise<Finding> {
   if ((await context.database()) === undefined && !isThere(journalFile(context.home)))
     return undefined;
   const { scope, journal } = await context.account();
@@ -283,14 +277,13 @@ async function checkOpen(context: Context): Promise<Finding | undefined> {
   const open = others === 0 ? '' : counted(others, 'open payment');
   const [first] = unresolved;
   if (first !== undefined)
-    return problem(
+    throw problem(
       `${open}${open && ', '}${counted(unresolved.length, 'unresolved payment')}: ask the ` +
         `service whether the payment ${first.ref} was made`,
-      `Then record the answer: ${commandFor({ do: 'resolve', id: first.ref }, context.globals)}`,
+      { hint: 'Then record the answer', next: { do: 'resolve', id: first.ref } },
     );
-  return open === ''
-    ? ok('no open payments')
-    : ok(open, commandFor({ do: 'see-open-payments' }, context.globals));
+  if (open === '') return 'no open payments';
+  return [open, commandFor({ do: 'see-open-payments' }, context.globals)];
 }
 
 const checkups: readonly Checkup[] = [
@@ -308,7 +301,7 @@ const checkups: readonly Checkup[] = [
   {
     name: 'Service',
     needs: ['Settings'],
-    check: async (_context, probed) => ok(`answers within ${(await probed()).ms} ms`),
+    check: async (_context, probed) => `answers within ${(await probed()).ms} ms`,
   },
   {
     name: 'Clock',

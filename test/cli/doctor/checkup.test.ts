@@ -7,29 +7,24 @@ const at = Date.parse(date);
 
 describe('compareClocks', () => {
   test.for([
-    ['equal clocks as ok', 0, 'ok', 'agrees with the service'],
-    ['a difference of half a minute as ok', 30_000, 'ok', 'agrees with the service'],
-    [
-      'a machine clock two hours ahead as a problem',
-      7_200_000,
-      'problem',
-      'this machine is 2 hours ahead of the service',
-    ],
-    [
-      'a machine clock five minutes behind as a problem',
-      -300_000,
-      'problem',
-      'this machine is 5 minutes behind the service',
-    ],
-  ] as const)('reports %s', ([, ahead, state, detail]) => {
-    expect(compareClocks(date, at + ahead, false)).toMatchObject({ state, detail });
+    ['equal clocks', 0],
+    ['a difference of half a minute', 30_000],
+  ] as const)('accepts %s', ([, ahead]) => {
+    expect(compareClocks(date, at + ahead, false)).toBe('agrees with the service');
+  });
+
+  test.for([
+    ['two hours ahead', 7_200_000, 'this machine is 2 hours ahead of the service'],
+    ['five minutes behind', -300_000, 'this machine is 5 minutes behind the service'],
+  ] as const)('reports a machine clock %s as a problem', ([, ahead, detail]) => {
+    expect(() => compareClocks(date, at + ahead, false)).toThrow(detail);
   });
 
   test('accepts the clock of a sandbox with its own time', () => {
-    expect(compareClocks(date, at + 7_200_000, true)).toMatchObject({ state: 'ok', advice: null });
+    expect(compareClocks(date, at + 7_200_000, true)).toContain('ahead of the service');
   });
 
   test('accepts a service without a Date header', () => {
-    expect(compareClocks(undefined, at, false)).toMatchObject({ state: 'ok' });
+    expect(compareClocks(undefined, at, false)).toContain('does not report its time');
   });
 });

@@ -20,7 +20,7 @@ import { choice, flag } from '../values.js';
 import { counted } from '../../formats/text.js';
 import { progressBar } from '../../terminal/cards/card.js';
 import { type Verified, verify } from '../../wallet/payment/story.js';
-import { beginningOf, instant, startOf } from '../tx/history.js';
+import { beginningOf, createdSinceOption, instant, startOf } from '../tx/history.js';
 import { decisive } from '../../store/journal/payment.js';
 import { importMissing } from '../../wallet/history/import-payments.js';
 import { showProgress } from '../statement/open-books.js';
@@ -208,9 +208,7 @@ const metrics = ({ payments, differing }: Verified, now: number): string =>
 
 export const dbImport = defineCommand({
   options: {
-    since: instant().describe(
-      'only transactions created since this time: 36h, 2026-03-01 (default: all of history)',
-    ),
+    since: createdSinceOption(),
   },
   examples: [
     [

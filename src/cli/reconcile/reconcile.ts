@@ -25,14 +25,12 @@ import type { Context } from '../context.js';
 import { defineCommand, list } from '../define.js';
 import { hasInbox } from '../tx/local-facts.js';
 import { attemptsHere, openBooks, showProgress, sourcesOf } from '../statement/open-books.js';
-import { beginningOf, instant, instantsOf, month } from '../tx/history.js';
+import { beginningOf, createdSinceOption, instantsOf, month } from '../tx/history.js';
 import { text } from '../values.js';
 
 export const reconcile = defineCommand({
   options: {
-    since: instant().describe(
-      'only transactions created since this time: 36h, 2026-03-01 (default: all of history)',
-    ),
+    since: createdSinceOption(),
     month: month(),
   },
   examples: [

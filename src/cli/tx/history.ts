@@ -24,6 +24,11 @@ const periods = ['1d', '7d', '30d', '3m', '6m', '1y'] as const;
 
 export const instant = () => word('TIME', parseInstant).optional();
 
+export const createdSinceOption = () =>
+  instant().describe(
+    'only transactions created since this time: 36h, 2026-03-01 (default: all of history)',
+  );
+
 export const month = () =>
   word('MONTH', parseMonth).optional().describe('only this month: 2026-11, or last');
 

@@ -210,7 +210,13 @@ async function copyPayments(
   clocks: ReadonlyMap<string, number>,
 ): Promise<void> {
   const own = await withoutOthers(sql, payments, attempts);
-  const before = await lockedRows(sql, own);
+  if (own.length === 0) return;
+  const known = own.map(({ id }) => String(id));
+  // Locks the payments until the end of the transaction.
+  const lock = `SELECT 1 FROM payments WHERE id IN (${placeholders(known.length)})
+    ORDER BY id FOR UPDATE`;
+  await sql.all(lock, ...known);
+  const before = await rowsWith(sql, known);
   const updatedAt = new Map(before.map(({ payment }) => [payment.id, payment.updatedAt]));
   const later = own.filter(
     (row) => Number(row['updated_at']) > (updatedAt.get(String(row['id'])) ?? 0),
@@ -249,16 +255,6 @@ const recordSubmissions = (payments: number): string =>
      WHERE submitted_at IS NOT NULL AND payment_id IN (${placeholders(payments)}) GROUP BY account
    ON CONFLICT (account) DO UPDATE
      SET latest = excluded.latest, submitted_at = excluded.submitted_at`;
-
-/** The rows of the given payments in the database, locked until the end of the transaction. */
-async function lockedRows(sql: Sql, payments: readonly StoredRow[]): Promise<PaymentRow[]> {
-  const ids = payments.map(({ id }) => String(id));
-  await sql.all(
-    `SELECT 1 FROM payments WHERE id IN (${placeholders(ids.length)}) ORDER BY id FOR UPDATE`,
-    ...ids,
-  );
-  return rowsWith(sql, ids);
-}
 
 const rowsWith = async (sql: Sql, ids: readonly string[]): Promise<PaymentRow[]> =>
   readRows(await sql.all(selectPayments(`p.id IN (${placeholders(ids.length)})`), ...ids));

@@ -12,7 +12,7 @@ import type {
 } from '../api/types.js';
 import type { Transport } from '../api/errors.js';
 import { Failure, ifAvailable } from '../formats/failure.js';
-import { seenPageSize } from '../store/files/document.js';
+import { seenPageSize } from '../store/files/seen.js';
 import type { Journal } from '../store/journal/journal.js';
 import {
   credentialName,

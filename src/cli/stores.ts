@@ -7,7 +7,8 @@ import { databaseIdVariable, databaseVariable, noAddress } from '../store/databa
 import type { Identity, SeenDatabase, TableGroup } from '../store/database/postgres-schema.js';
 import type { SqlDatabase } from '../store/database/sql.js';
 import type { EventStore } from '../store/events/event-store.js';
-import { type Document, seenDatabase } from '../store/files/document.js';
+import type { Document } from '../store/files/document.js';
+import { seenDatabase } from '../store/files/seen.js';
 import { eventsFile, isTemporary, isThere, journalFile, type Home } from '../store/files/home.js';
 import type {
   BookRecords,

@@ -25,7 +25,7 @@ import { decisive } from '../../store/journal/payment.js';
 import { importMissing } from '../../wallet/history/import-payments.js';
 import { showProgress } from '../statement/open-books.js';
 import { openPayments, readDecisive } from '../tx/payments.js';
-import { seenDatabase } from '../../store/files/document.js';
+import { seenDatabase } from '../../store/files/seen.js';
 import type { SqliteFile } from '../../store/files/sqlite-file.js';
 
 export const dbStatus = defineCommand({

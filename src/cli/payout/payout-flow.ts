@@ -5,7 +5,7 @@ import { plainLetters, clip } from '../../formats/text.js';
 import { countryName, countryCodes, parseCountryCode, parsePhone } from '../../formats/country.js';
 import { formatAmount, parseAmount, type Money } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
-import { seenInstitutions } from '../../store/files/document.js';
+import { seenInstitutions } from '../../store/files/seen.js';
 import {
   changeContact,
   changeProfile,

@@ -3,7 +3,7 @@
 import type { ListedTransaction, SoughtTransaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import { Failure } from '../../formats/failure.js';
-import { seenTransactions } from '../../store/files/document.js';
+import { seenTransactions } from '../../store/files/seen.js';
 import type { Journal } from '../../store/journal/journal.js';
 import { attemptNamed, decisive, type Payment } from '../../store/journal/payment.js';
 import { pageSize } from '../../api/pages.js';

@@ -1,7 +1,7 @@
 // Lists the account's wallets: available, reserved and total per currency. Specification: endpoint
 // 2.
 import { Failure } from '../../formats/failure.js';
-import { seenWallets } from '../../store/files/document.js';
+import { seenWallets } from '../../store/files/seen.js';
 import {
   availableText,
   noWalletText,

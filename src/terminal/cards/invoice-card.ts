@@ -4,7 +4,7 @@
 import { type CardDetail, detailLines, heading, linked } from './card.js';
 import { sanitize, widthOf, wrap } from '../text.js';
 import type { Canvas } from '../terminal.js';
-import { usdtAddressFields } from '../../api/reading.js';
+import { usdtAddressNames } from '../../api/names.js';
 import type { RecordView } from '../rows/view.js';
 import { Failure } from '../../formats/failure.js';
 import { type Bitmap, encodeQr, svgOf } from '../../formats/qr/qr-code.js';
@@ -119,7 +119,7 @@ export const depositFields: readonly string[] = [
   'ccy',
   'chain',
   'address',
-  ...Object.keys(usdtAddressFields),
+  ...usdtAddressNames,
   'lightningAddress',
 ];
 

@@ -1,17 +1,6 @@
 // Shows the webhooks of an account, their signatures, and the received events, for people and for
 // scripts.
-import {
-  webhookFields,
-  transactionFields,
-  count,
-  fields,
-  type FieldsOf,
-  flag,
-  instant,
-  namesWithin,
-  object,
-  text,
-} from '../../api/reading.js';
+import { transactionNames, webhookNames } from '../../api/names.js';
 import type { Transaction, Webhook } from '../../api/types.js';
 import { detailLines, sentenceView } from '../cards/card.js';
 import { fieldColumns, type ListView, type RecordView, type StreamView } from '../rows/view.js';
@@ -52,7 +41,7 @@ export interface WebhookChange extends Webhook {
 
 export const webhookCard: RecordView<WebhookChange> = {
   columns: fieldColumns(['id', 'callback', 'createdAt', 'secret']),
-  fields: [...Object.keys(webhookFields), 'secretIn'],
+  fields: [...webhookNames, 'secretIn'],
   quiet: ({ id, secret }) => secret ?? id,
   screen: (canvas, change) =>
     detailLines(
@@ -131,24 +120,30 @@ export interface EventRow extends Pick<
   readonly answeredBy?: { readonly target: string; readonly ms: number };
 }
 
-const rowFields = {
-  txnId: text,
-  extRefId: text,
-  txnState: text,
-  msg: text,
-  updatedAt: instant,
-  eventId: count,
-  receivedAt: instant,
-  duplicateOf: count,
-  outOfOrder: flag,
-  missing: fields,
-  body: text,
-  transaction: object(transactionFields),
-  status: count,
-  error: text,
-} satisfies FieldsOf<Omit<EventRow, 'answeredBy'>>;
+const rowFields: Readonly<Record<Exclude<keyof EventRow, 'answeredBy'>, readonly string[]>> = {
+  txnId: [],
+  extRefId: [],
+  txnState: [],
+  msg: [],
+  updatedAt: [],
+  eventId: [],
+  receivedAt: [],
+  duplicateOf: [],
+  outOfOrder: [],
+  missing: [],
+  body: [],
+  transaction: transactionNames,
+  status: [],
+  error: [],
+};
 
-export const eventFields: readonly string[] = [...namesWithin(rowFields), 'remarks'];
+export const eventFields: readonly string[] = [
+  ...Object.entries(rowFields).flatMap(([field, within]) => [
+    field,
+    ...within.map((name) => `${field}.${name}`),
+  ]),
+  'remarks',
+];
 
 export const eventStream: StreamView<EventRow> = {
   lines: eventLines,

@@ -104,7 +104,7 @@ export function reported(
   const state = reports[result][attempt.state] ?? attempt.state;
   const isNews =
     state !== attempt.state ||
-    (state === 'in-flight' && result === 'moving') ||
+    (state === 'in-flight' && result === 'moving' && txnState !== attempt.txnState) ||
     (state === 'quoted' && result === 'lapsed');
   return isNews ? { ...attempt, state, txnId, txnState, resolution: null } : attempt;
 }

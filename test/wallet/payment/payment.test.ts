@@ -122,6 +122,23 @@ describe('the payment driver', () => {
     });
   });
 
+  test('writes a reported state to the journal once, however often svcpay reads it', async () => {
+    const made = bench();
+    const { service } = made.deps;
+    let reads = 0;
+    const transaction = async (txnId: string) => {
+      const txn = await service.transaction(txnId);
+      reads += 1;
+      return reads < 6 ? { ...txn, txnState: 'destpending' } : txn;
+    };
+    await pay({ instruction: asked, ref: 'R', terms: {}, consent: approved }, waiting, {
+      ...made.deps,
+      service: { ...service, transaction },
+    });
+    const writes = made.log.filter((line) => line.startsWith('write'));
+    expect(writes).toEqual(['write quoted', 'write in-flight', 'write in-flight', 'write paid']);
+  });
+
   test('asks for consent once without --yes and never with --yes', async () => {
     const asking = bench();
     await asking.pay({ yes: false });

@@ -205,7 +205,10 @@ async function paidElsewhere(
 ): Promise<Row | undefined> {
   if (kind !== 'already-paid' || txnId === undefined || row.instruction.once === null)
     return undefined;
-  const txn = await ifAvailable(payment.service.transaction(txnId));
+  // An interrupted lookup, too, leaves the row with its refusal, and does not end the batch.
+  const txn = await payment.service
+    .transaction(txnId)
+    .catch((error: unknown) => void asFailure(error));
   const { paymentRequest } = txn?.destReq.reqDetails ?? {};
   const { body } = orderOf(row.instruction, { now: payment.now() });
   const isSame =

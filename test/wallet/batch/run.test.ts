@@ -8,14 +8,22 @@ import type { Journal } from '../../../src/store/journal/journal.js';
 import { Ceiling } from '../../../src/wallet/batch/check.js';
 import type { PlannedRow, Row } from '../../../src/wallet/batch/row.js';
 import { runBatch } from '../../../src/wallet/batch/run.js';
-import { lnurlOrder } from '../../../src/wallet/order/orders.js';
+import { decodeInvoice } from '../../../src/formats/bolt11/decode.js';
+import { lightningOrder, lnurlOrder } from '../../../src/wallet/order/orders.js';
+import { invoice } from '../../simulation/wishes.js';
 import { bench } from '../support/machine.js';
 import { batchRow } from '../support/rows.js';
 
 const rowOf = (line: number): PlannedRow =>
   batchRow(line, lnurlOrder(`user${line}@pay.example`, parseAmount('1000sat')));
 
-function begun(lines: readonly number[], ceiling?: Ceiling, made = bench(), concurrency = 2) {
+function begun(
+  lines: readonly number[],
+  ceiling?: Ceiling,
+  made = bench(),
+  concurrency = 2,
+  toRow = rowOf,
+) {
   const outcomes: Row[] = [];
   const options = {
     concurrency,
@@ -36,7 +44,7 @@ function begun(lines: readonly number[], ceiling?: Ceiling, made = bench(), conc
     on: (each: Row) => void outcomes.push(each),
     warn: () => undefined,
   };
-  return { made, outcomes, ended: runBatch(lines.map(rowOf), options, deps) };
+  return { made, outcomes, ended: runBatch(lines.map(toRow), options, deps) };
 }
 
 test('runBatch finishes the payments in flight if the journal fails for a row', async () => {
@@ -99,4 +107,30 @@ test('runBatch reports a row as paid even if the journal cannot be read afterwar
   });
   expect(await ended).toBe(true);
   expect(outcomes).toMatchObject([{ state: 'paid', txnState: 'completed' }]);
+});
+
+test('runBatch ends a row as already paid if an interruption ends the lookup of its transaction', async () => {
+  const made = bench();
+  const { journal, service } = made.deps;
+  const deps = {
+    ...made.deps,
+    journal: {
+      ...journal,
+      begin: async () => {
+        throw new Failure('already-paid', 'this invoice was already paid.', { txnId: 'elsewhere' });
+      },
+    },
+    service: {
+      ...service,
+      transaction: async () => {
+        throw new Failure('interrupted', 'Interrupted.');
+      },
+    },
+  };
+  const order = lightningOrder(decodeInvoice(invoice(1).invoice), 'BTC');
+  const { outcomes, ended } = begun([2], undefined, { ...made, deps }, 1, (line) =>
+    batchRow(line, order),
+  );
+  expect(await ended).toBe(true);
+  expect(outcomes).toMatchObject([{ txnId: 'elsewhere', failure: { kind: 'already-paid' } }]);
 });

@@ -59,18 +59,22 @@ export type { decimal, DecimalText, Money, WireNumber } from './formats/amount.j
 export type { FurtherDeductions } from './api/unspecified.js';
 export { transactionStates } from './formats/states.js';
 export { decodeInvoice } from './formats/bolt11/decode.js';
-export type { Invoice } from './formats/bolt11/decode.js';
+export type { Invoice, RouteHop } from './formats/bolt11/decode.js';
 export { detectDestination } from './formats/destination.js';
-export type { Bip21Destination, Destination } from './formats/destination.js';
+export type {
+  Bip21,
+  Bip21Destination,
+  Destination,
+  LightningAddress,
+} from './formats/destination.js';
 export type {
   BitcoinAddress as DecodedBitcoinAddress,
   BitcoinAddressType,
+  BitcoinNetwork,
+  EvmAddress,
+  TronAddress,
 } from './formats/address.js';
-export type { BitcoinNetwork, EvmAddress, TronAddress } from './formats/address.js';
 export type { Network } from './formats/rails.js';
-export type { Bip21 } from './formats/destination.js';
-export type { RouteHop } from './formats/bolt11/decode.js';
-export type { LightningAddress } from './formats/destination.js';
 export { exitCodes, Failure } from './formats/failure.js';
 export type { FailureDetails, FailureKind, NextStep } from './formats/failure.js';
 

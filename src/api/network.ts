@@ -54,9 +54,10 @@ export function networkTransport(options: NetworkOptions): OpeningTransport {
 
   async function load(): Promise<Undici> {
     await nextTurn();
-    const { compileParser, openUndici } = await import('./undici.js');
-    if (options.endsSoon === true) await compileParser();
-    return (undici = openUndici(connections.connect, connections.handshakeAt));
+    const { openUndici, withoutOptimisation } = await import('./undici.js');
+    const { connect, handshakeAt } = connections;
+    const opens = options.endsSoon === true ? await withoutOptimisation(connect) : connect;
+    return (undici = openUndici(opens, handshakeAt));
   }
 
   async function send(request: NetworkRequest): Promise<HttpResponse> {

@@ -1,6 +1,6 @@
 // Sends requests with undici, directly or through a proxy, with a time limit, a size limit and
 // readable errors. Loaded while the connections open.
-import { Duplex } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import Agent, { type AgentOptions } from 'undici/lib/dispatcher/agent.js';
 import Pool, { type Connect } from 'undici/lib/dispatcher/pool.js';
@@ -110,36 +110,29 @@ async function openProxied({ address, except }: Proxy, options: AgentOptions): P
 const optimisations = ['wasm-tier-up', 'wasm-dynamic-tiering'];
 
 /**
- * Lets undici's WebAssembly parser read a sample response while V8's optimisation is off, so that
- * V8 never optimises the parser. If V8 optimised the WebAssembly parser, `process.exit` would wait
- * 100 to 200 ms. The V8 flags are set only while V8 compiles the parser, because V8 rejects a
- * compile cache that was written under different flags.
+ * Keeps V8 from optimising undici's WebAssembly parser, for which `process.exit` would wait 100 to
+ * 200 ms. V8 compiles the parser when the first connection opens, and its functions when they read
+ * the first response. The V8 flags are off only then, because V8 rejects a compile cache that was
+ * written under different flags.
  */
-export async function compileParser(): Promise<void> {
+export async function withoutOptimisation(connect: Connect): Promise<Connect> {
   const { setFlagsFromString } = await import('node:v8');
-  const socket = new Duplex({
-    read: () => undefined,
-    write(_request, _encoding, written) {
-      this.push('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}');
-      written();
-    },
-  });
-  const agent = new Agent({
-    connect: (_target, callback) => queueMicrotask(() => callback(null, socket)),
-  });
-  for (const name of optimisations) setFlagsFromString(`--no-${name}`);
-  await new Promise<void>((parsed) =>
-    agent.dispatch(
-      { origin: 'http://localhost', path: '/', method: 'GET' },
-      {
-        onRequestStart: () => undefined,
-        onResponseEnd: () => parsed(),
-        onResponseError: () => parsed(),
-      },
-    ),
-  );
-  await agent.destroy();
-  for (const name of optimisations) setFlagsFromString(`--${name}`);
+  const optimise = (prefix: '--' | '--no-'): void =>
+    optimisations.forEach((name) => setFlagsFromString(prefix + name));
+  let isCompiled = false;
+  return (target, callback) =>
+    connect(target, (error, socket) => {
+      if (isCompiled || socket === null) return callback(error, socket);
+      // undici reads the response in its own listener, between these two.
+      socket.prependOnceListener('readable', () => optimise('--no-'));
+      optimise('--no-');
+      callback(error, socket);
+      optimise('--');
+      socket.once('readable', () => {
+        isCompiled = true;
+        optimise('--');
+      });
+    });
 }
 
 export type NetworkRequest = Omit<HttpRequest, 'body'> & {

@@ -43,22 +43,20 @@ interface ProgramOptions {
 async function runProgram(options: ProgramOptions): Promise<void> {
   const { line } = options;
   const { path, tree } = line;
+  // commander accepts only one short form of an option.
+  const words = isBare(line) && line.has('V') ? ['--version'] : line.words;
   refuseUnknown(line);
   const leaf = path.at(-1) ?? (opensHome(options) ? tree : undefined);
   if (leaf?.connections !== undefined && !line.asksForHelp) await options.connect(leaf.connections);
   const command = await leaf?.load?.();
   const program = buildProgram(options, command);
-  const words = wordsFor(command, line);
   try {
     await program.parseAsync([...words], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return;
     if (leaf?.ownAccount === true && command !== undefined) {
-      const context = await options.openContext(
-        globalsOf(chosenIn(program, path), command).globals,
-        command,
-      );
+      const context = await options.openContext(globalsOf(program, command).globals, command);
       await refuseSubaccount(context).finally(context.close);
     }
     const { usageFailure } = await import('./help/usage.js');
@@ -78,19 +76,6 @@ async function refuseSubaccount({ settings, account }: Context): Promise<void> {
 }
 
 /**
- * Returns the words that commander parses. Replaces `-v` and `-V` with `--version`, because
- * commander accepts only one short form of an option.
- */
-function wordsFor(command: Command | undefined, line: CommandLine): readonly string[] {
-  if (isBare(line) && line.has('v', 'V')) return ['--version'];
-  return command?.ownsRest === true ? withRestApart(line, command.options) : line.argv;
-}
-
-/** Whether the command line names no command. */
-const isBare = ({ path, nextWord }: CommandLine): boolean =>
-  path.length === 0 && nextWord === undefined;
-
-/**
  * Refuses an unknown command name. In a command group that also accepts arguments, refuses only a
  * misspelled command name.
  */
@@ -107,6 +92,10 @@ function refuseUnknown({ path, tree, nextWord: word }: CommandLine): void {
   );
 }
 
+/** Whether the command line names no command. */
+const isBare = ({ path, nextWord }: CommandLine): boolean =>
+  path.length === 0 && nextWord === undefined;
+
 /**
  * Whether the command line runs `svcpay` without a command at a terminal, which opens the home
  * screen.
@@ -114,88 +103,91 @@ function refuseUnknown({ path, tree, nextWord: word }: CommandLine): void {
 const opensHome = ({ line, proc: { stdout, stdin } }: ProgramOptions): boolean =>
   isBare(line) && !line.asksForHelp && stdout.isTTY === true && stdin.isTTY;
 
-const chosenIn = (program: Commander, path: readonly Branch[]): Commander =>
-  path.reduce(
-    (parent, { name }) => parent.commands.find((each) => each.name() === name) ?? parent,
-    program,
-  );
-
+/** Builds the parser and the help of the chosen command, which is a command, a group or svcpay. */
 function buildProgram(options: ProgramOptions, command: Command | undefined): Commander {
-  const { path, tree } = options.line;
-  const program = new Commander('svcpay');
-  program
-    .description(tree.summary)
-    .version(options.proc.version, '-v, --version', 'print the version');
+  const { line, proc } = options;
+  const branch = line.path.at(-1);
+  const { branches = [], aliases = [], load, summary } = branch ?? line.tree;
+  const values = Object.values(command?.arguments ?? {});
+  const syntax = [load && '[options]', branches.length > 0 && '[command]']
+    .concat(values.map(argumentSyntax))
+    .filter((part) => typeof part === 'string');
+  const program = new Commander(['svcpay', ...namesOf(line)].join(' '))
+    .description(branch === undefined ? summary : sentence(summary))
+    .aliases(aliases)
+    .usage(syntax.join(' '))
+    .exitOverride()
+    .passThroughOptions(command?.ownsRest === true)
+    .version(proc.version, '-v, --version', 'print the version');
   addValues(program, globalOptions);
-  dress(program, options);
-  addBranches(program, options, tree.branches ?? [], path, command);
-  if (path.length === 0) addCommand(program, options, command);
-  return program;
-}
-
-function addBranches(
-  parent: Commander,
-  options: ProgramOptions,
-  branches: readonly Branch[],
-  path: readonly Branch[],
-  command: Command | undefined,
-): void {
-  const [chosen, ...rest] = path;
-  for (const branch of branches) {
-    const child = parent.createCommand(branch.name);
-    child
-      .summary(branch.summary)
-      .description(`${branch.summary.charAt(0).toUpperCase()}${branch.summary.slice(1)}.`);
-    child.aliases(branch.aliases ?? []);
-    if (branch.section !== undefined) child.helpGroup(`${branch.section}:`);
-    dress(child, options);
-    if (branch.branches !== undefined && branch.load === undefined) child.usage('[command]');
-    if (branch === chosen) {
-      addBranches(child, options, branch.branches ?? [], rest, command);
-    }
-    parent.addCommand(child);
-    if (branch === chosen && rest.length === 0) addCommand(child, options, command, branch);
-  }
-}
-
-function addCommand(
-  target: Commander,
-  options: ProgramOptions,
-  command: Command | undefined,
-  branch?: Branch,
-): void {
-  const isRoot = target.parent === null;
-  if (!isRoot) target.addHelpText('after', `\n${wrapped(globalsToo, widthOf(options))}`);
-  target.addHelpText(
-    'after',
-    examplesText(isRoot ? firstExamples : (command?.examples ?? []), widthOf(options)),
+  // Only the help of svcpay itself lists the global options.
+  if (branch !== undefined) for (const option of program.options) option.hideHelp();
+  for (const value of values) program.argument(argumentSyntax(value), value.shape.summary);
+  addValues(program, command?.options ?? {});
+  addHelp(program, options, branches, command);
+  return program.action((...given: unknown[]) =>
+    command === undefined
+      ? Promise.reject(noCommand(program, options))
+      : execute(command, program, given, options),
   );
-  if (command === undefined) {
-    target.action(() =>
-      Promise.reject(target.parent === null ? noCommand(target, options) : groupFailure(target)),
-    );
-    return;
-  }
-  const names = Object.keys(command.arguments);
-  for (const value of Object.values(command.arguments))
-    target.argument(argumentSyntax(value), value.shape.summary);
-  addValues(target, command.options);
-  target.action(async (...received: unknown[]) => {
-    const raw: Record<string, RawValues[string]> = {
-      ...target.opts<Record<string, RawValues[string]>>(),
-    };
-    names.forEach((name, index) => (raw[name] = rawWord(received[index])));
-    const { globals, format } = globalsOf(target, command);
-    if (format !== undefined) raw['format'] = format;
-    const context = await options.openContext(globals, command);
-    try {
-      if (branch?.ownerOnly === true) demandOwner(context);
-      if (branch?.ownAccount === true) await refuseSubaccount(context);
-      await command.execute(raw, context);
-    } finally {
-      await context.close();
-    }
+}
+
+const namesOf = ({ path }: CommandLine): string[] => path.map(({ name }) => name);
+
+const sentence = (summary: string): string =>
+  `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+
+function addHelp(
+  program: Commander,
+  { line: { path }, proc: { stdout } }: ProgramOptions,
+  branches: readonly Branch[],
+  command: Command | undefined,
+): void {
+  const width = Math.min(stdout.columns ?? 80, 100);
+  const listed = branches.map(({ name, aliases = [], summary, section }) => {
+    const child = new Commander(name).summary(summary).aliases(aliases);
+    return section === undefined ? child : child.helpGroup(`${section}:`);
   });
+  program.configureOutput({
+    writeOut: (text) => void stdout.write(text),
+    writeErr: () => undefined,
+    getOutHelpWidth: () => width,
+    // Replaces commander's detection of colours, which would open stdout.
+    getOutHasColors: () => false,
+  });
+  program.configureHelp({
+    minWidthToWrap: 10,
+    visibleCommands: () => listed,
+    optionTerm: (option) => bothWays(option, program),
+    formatHelp: (shown, helper) => optionsLast(new Help().formatHelp.call(helper, shown, helper)),
+  });
+  if (path.length > 0) program.addHelpText('after', `\n${wrapped(globalsToo, width)}`);
+  const examples = path.length === 0 ? firstExamples : (command?.examples ?? []);
+  program.addHelpText('after', examplesText(examples, width));
+}
+
+async function execute(
+  command: Command,
+  program: Commander,
+  given: readonly unknown[],
+  { line, openContext }: ProgramOptions,
+): Promise<void> {
+  const { globals, format } = globalsOf(program, command);
+  const words = Object.keys(command.arguments).map((name, index) => [name, rawWord(given[index])]);
+  const raw: RawValues = {
+    ...program.opts<RawValues>(),
+    ...Object.fromEntries(words),
+    ...(format !== undefined && { format }),
+  };
+  const context = await openContext(globals, command);
+  const { ownerOnly, ownAccount } = line.path.at(-1) ?? {};
+  try {
+    if (ownerOnly === true) demandOwner(context);
+    if (ownAccount === true) await refuseSubaccount(context);
+    await command.execute(raw, context);
+  } finally {
+    await context.close();
+  }
 }
 
 /**
@@ -203,29 +195,27 @@ function addCommand(
  * format as `format` and not as a global option.
  */
 function globalsOf(
-  target: Commander,
+  program: Commander,
   { formats }: Command,
 ): { readonly globals: Globals; readonly format?: string } {
-  const { output, ...rest } = target.optsWithGlobals<RawValues>();
+  const { output, ...rest } = program.opts<RawValues>();
   const isOwn = typeof output === 'string' && formats.includes(output.toLowerCase());
   return isOwn
     ? { globals: readAll(globalOptions, rest), format: choice(formats).read(output) }
     : { globals: readAll(globalOptions, { ...rest, output }) };
 }
 
-function noCommand(program: Commander, { proc: { stderr } }: ProgramOptions): Failure {
-  stderr.write(`${program.helpInformation()}\n`);
-  return new Failure('usage', 'Name a command.', { next: { do: 'run', command: '--help' } });
-}
-
-function groupFailure(group: Commander): Failure {
-  const names = group.commands.map((child) => child.name()).join(', ');
-  const path: string[] = [];
-  for (let each = group; each.parent !== null; each = each.parent) path.unshift(each.name());
-  const words = path.join(' ');
-  return new Failure('usage', `"${words}" must be followed by one of: ${names}.`, {
-    next: { do: 'run', command: `${words} --help` },
-  });
+/** The failure of a command line that names no command, or only a group of commands. */
+function noCommand(program: Commander, { line, proc: { stderr } }: ProgramOptions): Failure {
+  const words = namesOf(line).join(' ');
+  const next = { do: 'run', command: `${words} --help`.trimStart() } as const;
+  const group = line.path.at(-1);
+  if (group === undefined) {
+    stderr.write(`${program.helpInformation()}\n`);
+    return new Failure('usage', 'Name a command.', { next });
+  }
+  const names = group.branches?.map(({ name }) => name).join(', ');
+  return new Failure('usage', `"${words}" must be followed by one of: ${names}.`, { next });
 }
 
 function rawWord(received: unknown): RawValues[string] {
@@ -238,7 +228,7 @@ function argumentSyntax({ shape }: Value<unknown>): string {
   return shape.required ? `<${shape.placeholder}${dots}>` : `[${shape.placeholder}${dots}]`;
 }
 
-function addValues(target: Commander, values: Values): void {
+function addValues(program: Commander, values: Values): void {
   for (const [name, value] of Object.entries(values)) {
     const { kind, short, summary, placeholder } = value.shape;
     const [flag = '', negated] = flagsOf(name, value);
@@ -247,28 +237,10 @@ function addValues(target: Commander, values: Values): void {
     const option = new Option(letter + flag + word, summary);
     if (kind === 'words')
       option.argParser((word: string, before: string[] | undefined) => [...(before ?? []), word]);
-    target.addOption(option);
+    program.addOption(option);
     // Hides the second flag of a pair, because help shows both flags on one line (see optionTerm).
-    if (negated !== undefined) target.addOption(new Option(negated).hideHelp());
+    if (negated !== undefined) program.addOption(new Option(negated).hideHelp());
   }
-}
-
-function dress(target: Commander, options: ProgramOptions): void {
-  target.exitOverride();
-  target.helpCommand(false);
-  target.configureOutput({
-    writeOut: (text) => void options.proc.stdout.write(text),
-    writeErr: () => undefined,
-    getOutHelpWidth: () => widthOf(options),
-    // Replaces commander's detection of colours, which would open stdout.
-    getOutHasColors: () => false,
-  });
-  target.configureHelp({
-    minWidthToWrap: 10,
-    optionTerm: (option) => bothWays(option, target),
-    formatHelp: (command, helper) =>
-      optionsLast(new Help().formatHelp.call(helper, command, helper)),
-  });
 }
 
 /** Moves the options below the commands. */
@@ -278,9 +250,6 @@ function optionsLast(help: string): string {
   const others = parts.filter((part) => !isOptions(part));
   return `${[...others, ...parts.filter(isOptions)].join('\n\n')}\n`;
 }
-
-const widthOf = ({ proc: { stdout } }: ProgramOptions): number =>
-  Math.min(stdout.columns ?? 80, 100);
 
 /** Returns the two flags of a pair as one text, such as `--wait, --no-wait`. */
 function bothWays(option: Option, { options }: Commander): string {
@@ -315,15 +284,20 @@ export function readCommandLine(argv: readonly string[], tree: Branch = commands
   // Only the code of a command knows which of its options take a value, and that code is not loaded
   // yet.
   const { values, tokens } = parseWords(argv, globalOptions);
-  const words = leadingWords(tokens);
-  const path = branchesNamed(words, tree);
+  const leading = leadingWords(tokens);
+  const path = branchesNamed(
+    leading.map(({ value }) => value),
+    tree,
+  );
+  const names = leading.slice(0, path.length).map(({ index }) => index);
   const has = (...options: readonly string[]): boolean =>
     options.some((option) => values[option] === true);
   return {
     argv,
     tree,
     path,
-    nextWord: words[path.length],
+    words: argv.filter((_, index) => !names.includes(index)),
+    nextWord: leading[path.length]?.value,
     word(option) {
       const value = values[option];
       return typeof value === 'string' ? value : undefined;
@@ -341,7 +315,7 @@ const globalFlags = Object.entries(globalOptions).flatMap((entry) => flagsOf(...
  * Returns the words before `--` and before the first option of a command. The first option of a
  * command ends the command's name, so `send --via lightning` names `send`.
  */
-function leadingWords(tokens: readonly Token[]): readonly string[] {
+function leadingWords(tokens: readonly Token[]) {
   const isOther = (token: Token): boolean =>
     token.kind === 'option'
       ? !globalFlags.includes(`--${token.name}`)
@@ -349,7 +323,7 @@ function leadingWords(tokens: readonly Token[]): readonly string[] {
   const end = tokens.findIndex(isOther);
   return tokens
     .slice(0, end < 0 ? tokens.length : end)
-    .flatMap((token) => (token.kind === 'positional' ? [token.value] : []));
+    .filter((token) => token.kind === 'positional');
 }
 
 function branchesNamed(words: readonly string[], tree: Branch): readonly Branch[] {
@@ -360,19 +334,6 @@ function branchesNamed(words: readonly string[], tree: Branch): readonly Branch[
     path.push(next);
   }
   return path;
-}
-
-/**
- * Inserts `--` after the command's name and its `options`, so that later options belong to the
- * program that the command runs, as in `sandbox run npm --version`.
- */
-export function withRestApart({ argv, path }: CommandLine, options: Values): readonly string[] {
-  const { tokens } = parseWords(argv, { ...globalOptions, ...options });
-  const words = tokens.filter(({ kind }) => kind !== 'option').slice(0, path.length + 1);
-  const first = words[path.length];
-  return first === undefined || words.some(({ kind }) => kind === 'option-terminator')
-    ? argv
-    : argv.toSpliced(first.index, 0, '--');
 }
 
 /** @param commands the commands of the program, by default all commands of svcpay */

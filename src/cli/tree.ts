@@ -36,6 +36,8 @@ export interface CommandLine {
   readonly tree: Branch;
   /** The branches of the command tree that lead to the command, outermost first. */
   readonly path: readonly Branch[];
+  /** The command line without the command's name. */
+  readonly words: readonly string[];
   /** The word after the command's name, or undefined if an option follows the name. */
   readonly nextWord: string | undefined;
   /** Returns the last value of a global option. */

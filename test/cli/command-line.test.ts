@@ -1,8 +1,7 @@
 // readCommandLine extracts the details of a command line that svcpay needs before it loads the
 // command.
 import { describe, expect, test } from 'vitest';
-import { readCommandLine, withRestApart } from '../../src/cli/program.js';
-import { flag, text } from '../../src/cli/values.js';
+import { readCommandLine } from '../../src/cli/program.js';
 
 const line = (text: string) => readCommandLine(text === '' ? [] : text.split(' '));
 const nameOf = (text: string): string =>
@@ -81,16 +80,10 @@ describe('readCommandLine on options', () => {
 });
 
 test.for([
-  ['sandbox run npm --version', 'sandbox run -- npm --version'],
-  ['sandbox run --file npm npm -h', 'sandbox run --file npm -- npm -h'],
-  ['sandbox run --file=x --once npm -h', 'sandbox run --file=x --once -- npm -h'],
-  ['--profile p sandbox run --json npm', '--profile p sandbox run --json -- npm'],
-  ['sandbox run -- npm -h', 'sandbox run -- npm -h'],
-  ['sandbox run', 'sandbox run'],
-] as const)(
-  'withRestApart puts `--` before the program that svcpay runs: "svcpay %s" becomes "svcpay %s"',
-  ([given, apart]) => {
-    const options = { file: text(), once: flag() };
-    expect(withRestApart(line(given), options).join(' ')).toBe(apart);
-  },
-);
+  ['--profile tx tx --json list --limit 5', '--profile tx --json --limit 5'],
+  ['sandbox run npm --version', 'npm --version'],
+  ['send lightning lightning', 'lightning'],
+  ['tx -- list', '-- list'],
+] as const)('readCommandLine separates the name from "svcpay %s": %s', ([given, words]) => {
+  expect(line(given).words.join(' ')).toBe(words);
+});

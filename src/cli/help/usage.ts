@@ -16,7 +16,7 @@ export function usageFailure(
   const name = path.map((branch) => branch.name).join(' ');
   const options = { ...globalOptions, ...command?.options };
   const { tokens } = parseWords(argv, options);
-  const words = tokens.filter(({ kind }) => kind === 'positional').length - path.length;
+  const words = tokens.filter(({ kind }) => kind === 'positional').length;
   const problems = [
     ...wrongWords(name, words, command?.arguments ?? {}),
     ...wrongOptions(argv, tokens, options),

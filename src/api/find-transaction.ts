@@ -2,6 +2,7 @@
 // offers no such lookup, so the client reads the list of transactions.
 import { btcFromMsat, moneyFromWire } from '../formats/amount.js';
 import { decodeInvoice, type Invoice } from '../formats/bolt11/decode.js';
+import { spanFilter } from './pages.js';
 import type {
   ListedTransaction,
   RequestOptions,
@@ -34,13 +35,8 @@ export async function findTransaction(
   const invoice = sought.invoice === undefined ? undefined : decodeInvoice(sought.invoice);
   const paymentHash = sought.paymentHash?.toLowerCase() ?? invoice?.paymentHash;
   const since = invoice === undefined ? 0 : invoice.timestamp * 1000 - hourMs;
-  const filter = {
-    time: 'other',
-    startTime: new Date(since).toISOString(),
-    endTime: '2100-01-01T00:00:00.000Z',
-  } as const;
   let read = 0;
-  for await (const row of service.eachTransaction(filter, options)) {
+  for await (const row of service.eachTransaction(spanFilter(since), options)) {
     if (ref !== undefined) {
       if (row.extRefId === ref) return service.transaction(row.txnId, options);
       continue;

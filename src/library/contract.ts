@@ -2,15 +2,13 @@
 // the library checks the options of a program.
 import * as v from 'valibot';
 import type { Transaction, TxnState } from '../api/types.js';
-import type { Money } from '../formats/amount.js';
 import type { Failure } from '../formats/failure.js';
 import { option } from '../api/check-options.js';
 import type { Journal } from '../store/journal/handle.js';
 import type { PaymentStatus } from '../store/journal/payment.js';
 import { networks, type Network } from '../formats/rails.js';
 import type { Limits } from '../store/profile/profiles.js';
-import type { Answer } from '../wallet/payment/model.js';
-import type { Quote } from '../wallet/quote/quote.js';
+import type { Answer, Approval as CoreApproval } from '../wallet/payment/model.js';
 import type { CreateTransaction, WalletClient } from './client.js';
 
 /** The options of `openPayments`. */
@@ -170,31 +168,16 @@ export interface Received {
 }
 
 /** A quote with its full cost, for approval before money moves. */
-export interface Approval {
+export interface Approval extends Omit<CoreApproval, 'type' | 'order' | 'txn'> {
   /** The kind of the payment, such as `send lightning`. */
-  kind: string;
-  destination: string;
-  quote: Quote;
-  transaction: Transaction;
-  /**
-   * The spendable amount of the wallet before this quote, or undefined if the balance is uncertain.
-   */
-  available: Money | undefined;
-  /**
-   * Whether this quote replaces an expired quote that was approved, and is worse than the expired
-   * quote.
-   */
-  worse: boolean;
-  /**
-   * The unusual costs of the payment, in words. A call without `approve` refuses a payment with
-   * unusual costs.
-   */
-  unusual: readonly string[];
+  readonly kind: string;
+  readonly destination: string;
+  readonly transaction: Transaction;
   /**
    * An earlier payment, either recent or still under way, of the same amount to the same
    * destination.
    */
-  earlier: PaymentReport | undefined;
+  readonly earlier: PaymentReport | undefined;
 }
 
 /** A step of a payment. After the event `submitting`, money may have moved. */

@@ -365,7 +365,7 @@ function receiveReport(ref: string, txn: Transaction): PaymentReport | undefined
 }
 
 const approvalOf = (
-  { order: { kind, destination }, txn: transaction, ...rest }: CoreApproval,
+  { type: _type, order: { kind, destination }, txn: transaction, ...rest }: CoreApproval,
   earlier?: EarlierPayment,
 ): Approval => ({
   kind,
@@ -395,17 +395,14 @@ const sameAgain = ({ payment: { ref, attempts } }: EarlierPayment): Failure =>
   );
 
 function eventOf(event: CoreEvent): PaymentEvent {
+  if (event.type === 'quoted') return { type: 'quoted', approval: approvalOf(event) };
   if ('txn' in event) return { type: event.type, transaction: event.txn };
-  if (event.type === 'quoted') return { type: 'quoted', approval: approvalOf(event.approval) };
   if (event.type === 'following' || event.type === 'submitting')
     return { type: event.type, payment: reportOf(event.payment) };
   return { type: 'warning', message: warningOf(event) };
 }
 
-type Warning = Exclude<
-  CoreEvent,
-  { txn: Transaction } | { type: 'quoted' | 'following' | 'submitting' }
->;
+type Warning = Exclude<CoreEvent, { txn: Transaction } | { type: 'following' | 'submitting' }>;
 
 function warningOf(event: Warning): string {
   if ('error' in event) return event.error.message;

@@ -62,7 +62,7 @@ export async function quoteRow(
   await quote({ instruction, ref, terms, consent: { by: 'nobody' } }, flags, {
     ...payment,
     on: (event) => {
-      if (event.type === 'quoted') quoted = event.approval.quote;
+      if (event.type === 'quoted') quoted = event.quote;
     },
   });
   if (quoted === undefined) throw new Failure('unexpected', 'The service returned no quote.');

@@ -161,8 +161,8 @@ function stepsOf(progress: Call['progress']) {
   const steps: { approval?: Approval; on: (event: PaymentEvent) => void } = {
     on(event) {
       if (event.type === 'quoted') {
-        steps.approval = event.approval;
-        progress(`quoted: the total is ${formatAmount(event.approval.quote.total)}`);
+        steps.approval = event;
+        progress(`quoted: the total is ${formatAmount(event.quote.total)}`);
       } else if (event.type === 'submitting') progress('submitted');
       else if (event.type === 'state') progress(`state: ${event.txn.txnState}`);
     },

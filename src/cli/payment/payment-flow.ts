@@ -129,11 +129,7 @@ async function warningOfLimits(deps: PaymentDeps, context: Context): Promise<Pay
   };
   const on: PaymentDeps['on'] = (event) => {
     if (event.type !== 'quoted') return deps.on(event);
-    const { approval } = event;
-    deps.on({
-      ...event,
-      approval: { ...approval, unusual: [...approval.unusual, ...reasons(approval)] },
-    });
+    deps.on({ ...event, unusual: [...event.unusual, ...reasons(event)] });
   };
   return { ...deps, limits: noLimits, on };
 }

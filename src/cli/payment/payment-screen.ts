@@ -290,7 +290,7 @@ export function showEvent(event: ScreenEvent, model: PaymentModel, now: number, 
       to.remember({ isNews: true });
       return to.submitted();
     case 'quoted':
-      return quoted(event.approval, model, to);
+      return quoted(event, model, to);
     case 'approved':
       return waiting(model.txn);
     case 'read':

@@ -19,7 +19,7 @@ import {
 import type { Books } from '../../wallet/books/gather.js';
 import { quoteMs } from '../../wallet/books/movement.js';
 import { withFigures, createdSince } from '../../wallet/history/moved-amounts.js';
-import { spanFilter } from '../../wallet/transaction/read.js';
+import { spanFilter } from '../../api/pages.js';
 import { recordRead } from '../../wallet/payment/record.js';
 import type { Context } from '../context.js';
 import { defineCommand, list } from '../define.js';

@@ -7,7 +7,7 @@ import { Failure, isUnknown, unlessFailure } from '../../formats/failure.js';
 import { invoiceCard, type InvoiceCard } from '../../terminal/cards/invoice-card.js';
 import { receiptPage, receiptView, type ReceiptPageOptions } from '../../terminal/cards/receipt.js';
 import { commandFor } from '../../terminal/next-step.js';
-import type { Payment } from '../../store/journal/payment.js';
+import { attemptOf, type Payment } from '../../store/journal/payment.js';
 import type { Canvas } from '../../terminal/terminal.js';
 import { checkedRequest } from '../../wallet/receive/request.js';
 import type { Context } from '../context.js';
@@ -114,7 +114,7 @@ async function agreedAndMoved(
 ): Promise<Pick<ReceiptPageOptions, 'agreed' | 'arrived' | 'worth'>> {
   const { sourceReq, destReq, txnId } = txn;
   const moved = txn.txnState === 'completed' ? movedAmounts(txn) : undefined;
-  const attempt = payment?.attempts.find((each) => each.txnId === txnId);
+  const attempt = attemptOf(payment, txnId);
   const amountOf = (ccy: string | null | undefined, amount: string | null | undefined): Money[] =>
     ccy == null || amount == null ? [] : [money(ccy, amount)];
   const approved = [

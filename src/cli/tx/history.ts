@@ -13,7 +13,7 @@ import {
 import { methodNames, methodProperties } from '../../formats/rails.js';
 import { knownStates, isQuoted } from '../../formats/states.js';
 import { didYouMean, entryOf, plainLetters } from '../../formats/text.js';
-import { endTime } from '../../wallet/transaction/read.js';
+import { endTime } from '../../api/pages.js';
 import { choice, word, type ValuesOf } from '../values.js';
 import type { RecipientOf } from '../../terminal/views/transaction-view.js';
 import type { Context } from '../context.js';

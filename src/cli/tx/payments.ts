@@ -8,6 +8,7 @@ import { fixed, readDecimal } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
 import {
+  attemptOf,
   decisive,
   isUnfinished,
   latest,
@@ -196,7 +197,7 @@ export async function stateTimes(
     paymentOf(txnId, context),
     eventsOf(txnId, context),
   ]);
-  const attempt = payment?.attempts.find((each) => each.txnId === txnId);
+  const attempt = attemptOf(payment, txnId);
   const trail = payment === undefined ? [] : await (await context.journal()).trails([payment.id]);
   const read = trail
     .filter((step) => step.attempt === attempt?.number)

@@ -5,7 +5,7 @@ import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import { Failure } from '../../formats/failure.js';
 import { seenTransactions } from '../../store/files/seen.js';
 import type { Journal } from '../../store/journal/journal.js';
-import { attemptNamed, decisive, type Payment } from '../../store/journal/payment.js';
+import { attemptOf, attemptNamed, decisive, type Payment } from '../../store/journal/payment.js';
 import { pageSize } from '../../api/pages.js';
 import {
   idLength,
@@ -129,7 +129,7 @@ export async function resolveLocally(
   // the journal.
   const journal = await account.journal().catch(() => undefined);
   const payment = journal && (await paymentExactly(name, scope, journal));
-  if (isWhole(name) || payment?.attempts.some(({ txnId }) => txnId === name)) return name;
+  if (isWhole(name) || attemptOf(payment, name) !== undefined) return name;
   const txnId = payment && decisive(payment).txnId;
   if (txnId != null) return txnId;
   if (isExact || !beginsId(name)) return undefined;

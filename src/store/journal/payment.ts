@@ -198,6 +198,12 @@ export function attemptNamed(extRefId: string): readonly [ref: string, number: n
   return ref === undefined ? [extRefId, 1] : [ref, Number(number)];
 }
 
+/** The attempt with this transaction, or undefined if the payment has no such attempt. */
+export const attemptOf = (
+  payment: Pick<Payment, 'attempts'> | undefined,
+  txnId: string,
+): Attempt | undefined => payment?.attempts.find((each) => each.txnId === txnId);
+
 /** The latest attempt, which has the highest number. */
 export function latest({ attempts, ref }: Pick<Payment, 'attempts' | 'ref'>): Attempt {
   const last = attempts.at(-1);

@@ -20,6 +20,7 @@ import {
   type UnfinishedPayments,
 } from './journal.js';
 import {
+  attemptOf,
   checkPayment,
   type Attempt,
   type Payment,
@@ -228,7 +229,7 @@ export function lookups({ database, isHeld }: SqlJournalDeps): Lookups {
       return (
         found.find((payment) => payment.ref === name) ??
         found.find(({ id }) => id === name) ??
-        found.find(({ attempts }) => attempts.some(({ txnId }) => txnId === name)) ??
+        found.find((each) => attemptOf(each, name) !== undefined) ??
         found.find(({ attempts }) => attempts.some((each) => each.number === number)) ??
         found.find((payment) => payment.idempotencyKey === name && mayHavePaid(payment))
       );

@@ -15,7 +15,7 @@ import {
   withStoredTimes,
   type StoredTimes,
 } from '../history/moved-amounts.js';
-import { spanFilter } from '../transaction/read.js';
+import { spanFilter } from '../../api/pages.js';
 import {
   type BookRows,
   booked,

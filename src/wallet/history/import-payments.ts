@@ -7,6 +7,7 @@ import { Failure, unlessFailure } from '../../formats/failure.js';
 import { isFinal, isQuoted, movedNothing } from '../../formats/states.js';
 import type { ImportedAttempt, Journal } from '../../store/journal/journal.js';
 import {
+  attemptOf,
   attemptNamed,
   latest,
   mayHaveMoved,
@@ -16,7 +17,8 @@ import {
 } from '../../store/journal/payment.js';
 import { instructionOfOrder, orderOfQuote } from '../instruction/order.js';
 import { askedColumns } from '../instruction/instruction.js';
-import { spanFilter, directionOf, type ReadService, readTransaction } from '../transaction/read.js';
+import { spanFilter } from '../../api/pages.js';
+import { directionOf, type ReadService, readTransaction } from '../transaction/read.js';
 import {
   decodeOrder,
   encodeOrder,
@@ -119,7 +121,7 @@ const directionNamed = (txn: ListedTransaction): 'payment' | 'receive' | undefin
 /** Whether the journal contains the transaction as a submitted attempt. */
 async function isSubmittedHere(txnId: string, { journal, scope }: ImportDeps): Promise<boolean> {
   const payment = await journal.find(scope, txnId);
-  const attempt = payment?.attempts.find((each) => each.txnId === txnId);
+  const attempt = attemptOf(payment, txnId);
   return attempt !== undefined && mayHaveMoved(attempt) && attempt.submittedAt !== null;
 }
 
@@ -131,7 +133,7 @@ async function account(
   const { journal, scope } = deps;
   if (txn === undefined) return 'unclear';
   const payment = await journal.find(scope, txnId);
-  const attempt = payment?.attempts.find((each) => each.txnId === txnId);
+  const attempt = attemptOf(payment, txnId);
   const isOurs = isOfAccount(txn, deps.account) && (txn.extRefId != null || attempt !== undefined);
   if (isQuoted(txn.txnState) || movedNothing(txn.txnState) || !isOurs) return 'known';
   const direction = directionNamed(txn);
@@ -168,7 +170,7 @@ async function listedTransaction(
  * order.
  */
 function isPaymentOf(there: Payment, txn: Transaction, account: string): boolean {
-  if (there.attempts.some(({ txnId }) => txnId === txn.txnId)) return true;
+  if (attemptOf(there, txn.txnId) !== undefined) return true;
   return !mayHavePaid(there) && echoes(decodeOrder(latest(there).request), txn, account);
 }
 

@@ -405,8 +405,9 @@ export interface PaymentService {
   datedNow(): number | undefined;
 }
 
-/** A quote with its full cost, for approval before money moves. */
+/** The event of a quote with its full cost, which is also what a person or a program approves. */
 export interface Approval {
+  readonly type: 'quoted';
   readonly order: Order;
   readonly quote: Quote;
   readonly txn: Transaction;
@@ -492,7 +493,7 @@ export type PaymentEvent =
   /** The outcome of the payment is the answer that a person recorded with `tx resolve`. */
   | { readonly type: 'recorded'; readonly resolution: Resolution }
   | { readonly type: 'found'; readonly txn: Transaction }
-  | { readonly type: 'quoted'; readonly approval: Approval }
+  | Approval
   /**
    * svcpay is about to send the confirmation or may have sent it, or the service started the
    * payment without a confirmation. After the event `submitting`, only the service can report the

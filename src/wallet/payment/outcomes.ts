@@ -10,6 +10,7 @@ import { instructionOf, type Instruction } from '../instruction/instruction.js';
 import { commandOf, bothInWords, inWords } from '../instruction/words.js';
 import { transactionConcerned } from '../transaction/read.js';
 import {
+  attemptOf,
   decisive,
   latest,
   mayHaveMoved,
@@ -155,7 +156,7 @@ export function unresolvedTransaction(
   payment: Payment | undefined,
   { txnId, txnState }: Transaction,
 ): Failure | undefined {
-  const attempt = payment?.attempts.find((each) => each.txnId === txnId);
+  const attempt = attemptOf(payment, txnId);
   if (payment === undefined || attempt === undefined || !mayHaveMoved(attempt)) return undefined;
   if (attempt.resolution !== null) return undefined;
   if (attempt.number === latest(payment).number)
@@ -226,7 +227,7 @@ export interface EndOfTransaction {
 export function endOf(payment: Payment | undefined, txn: Transaction): EndOfTransaction {
   const { txnId, txnState, extRefId } = txn;
   if (!isFinal(txnState) || txnState === 'completed') return {};
-  const attempt = payment?.attempts.find((each) => each.txnId === txnId);
+  const attempt = attemptOf(payment, txnId);
   if (payment === undefined || attempt === undefined) {
     const failure = ended(extRefId ?? txnId, { txnId, txnState }, false);
     const hint = 'Ask the service what happened to the money. To see it';

@@ -7,6 +7,7 @@ import type { CreateTransaction, Transaction, Wallet } from '../../api/types.js'
 import { money, moneyFromWire, fixed, formatAmount, type Money } from '../../formats/amount.js';
 import { asFailure, Failure, ifAvailable, orFailure } from '../../formats/failure.js';
 import {
+  attemptOf,
   attemptRef,
   type Attempt,
   type Payment,
@@ -247,7 +248,7 @@ export async function approve(run: Run, goal: RunGoal, deps: PaymentDeps): Promi
   const isEarlier = readsOf(run.memory) !== undefined && run.memory.approvedQuote === undefined;
   if (isEarlier && instructionOf(run.payment).amount === 'all')
     deps.on({ type: 'kept', total: quote.total });
-  deps.on({ type: 'quoted', approval });
+  deps.on(approval);
   if (goal.until === 'quoted') return { is: 'shown' };
   const { consent } = goal;
   if (isInAdvance(consent)) {
@@ -301,6 +302,7 @@ async function approvalOf(run: Run, txn: Transaction, deps: PaymentDeps): Promis
   if (market.unchecked !== undefined) deps.on({ type: 'rate-unchecked', why: market.unchecked });
   const left = funds && money(funds.available.ccy, funds.available.value.minus(quote.total.value));
   return {
+    type: 'quoted',
     order,
     quote,
     txn,
@@ -370,7 +372,7 @@ export async function find(
   const listed = await listedUnder(ref, search, deps.service).catch(asEmptyList);
   let best: { txn: Transaction; number: number } | undefined;
   for (const { row, number } of listed) {
-    const isOlder = run.payment.attempts.some((attempt) => attempt.txnId === row.txnId);
+    const isOlder = attemptOf(run.payment, row.txnId) !== undefined;
     if (isOlder || number < own.number || !isOfAccount(row, deps.account)) continue;
     const txn = await readListed(run, row.txnId, deps);
     if (!isOfAccount(txn, deps.account)) continue;

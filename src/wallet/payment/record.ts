@@ -4,6 +4,7 @@
 import { Failure } from '../../formats/failure.js';
 import { underClaim, type Claim, type Journal } from '../../store/journal/journal.js';
 import {
+  attemptOf,
   type Attempt,
   differsFromOrder,
   latest,
@@ -96,7 +97,7 @@ export async function recordRead(
 }
 
 function change(payment: Payment, txn: Transaction) {
-  const attempt = payment.attempts.find(({ txnId }) => txnId === txn.txnId);
+  const attempt = attemptOf(payment, txn.txnId);
   if (attempt === undefined || differsFromOrder(attempt)) return undefined;
   const last = latest(payment);
   const memory = emptyMemory(last.state, false);
@@ -174,7 +175,7 @@ async function cancelClaimed(
 function lapsed(txn: Transaction, payment: Payment | undefined): Transaction {
   const failure = unresolvedTransaction(payment, txn);
   if (failure !== undefined) throw failure;
-  const attempt = payment?.attempts.find(({ txnId }) => txnId === txn.txnId);
+  const attempt = attemptOf(payment, txn.txnId);
   if (attempt !== undefined && mayHaveMoved(attempt)) throw tooLate(txn);
   return txn;
 }

@@ -9,6 +9,7 @@ import {
   type FailureKind,
 } from '../../formats/failure.js';
 import {
+  attemptOf,
   mayHavePaid,
   type Payment,
   attemptNamed,
@@ -203,7 +204,7 @@ async function storedDraft(
 ): Promise<Asked | undefined> {
   const payment = await journal.find(scope, ref);
   if (payment?.ref !== ref) return undefined;
-  if (mayHavePaid(payment) && !payment.attempts.some(({ txnId }) => txnId === txn.txnId))
+  if (mayHavePaid(payment) && attemptOf(payment, txn.txnId) === undefined)
     throw differentPayment(payment);
   const { request } = latest(payment);
   if (!echoes(decodeOrder(request), txn, account)) return undefined;

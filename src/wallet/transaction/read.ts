@@ -19,6 +19,7 @@ import {
   type PollTurn,
 } from '../../formats/poll.js';
 import { NoAnswer, ServiceError } from '../../api/errors.js';
+import { pageSize, spanFilter } from '../../api/pages.js';
 import { methodProperties, type Pace } from '../../formats/rails.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 import { attemptNamed } from '../../store/journal/payment.js';
@@ -264,20 +265,6 @@ interface ListService {
   transactions(filter: TransactionFilter): Promise<TransactionPage>;
   eachTransaction(filter: TransactionFilter): AsyncIterable<ListedTransaction>;
 }
-
-const pageSize = 100;
-/** The end of the searched period, in the far future, because this machine's clock may be slow. */
-export const endTime = '2100-01-01T00:00:00.000Z';
-
-/**
- * Returns the list filter for transactions created since a time, in epoch ms by the service's
- * clock. Without a limit, the client reads pages as large as the service allows.
- */
-export const spanFilter = (since: number): TransactionFilter => ({
-  time: 'other',
-  startTime: new Date(Math.max(since, 0)).toISOString(),
-  endTime,
-});
 
 /**
  * Returns the transactions that the list shows under the reference of a payment or of its attempts,

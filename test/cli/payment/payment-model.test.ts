@@ -28,6 +28,7 @@ const order = swapOrder('BTC', 'USDT', money('BTC', '0.001'), 'source');
 function approval(txnId: string, total: string, worse = false): Approval {
   const btc = (value: string) => money('BTC', value);
   return {
+    type: 'quoted',
     order,
     txn: txn('quoted', txnId),
     quote: {
@@ -72,8 +73,6 @@ function drawn(...events: ScreenEvent[]): readonly unknown[] {
   return last;
 }
 
-const quoted = (given: Approval): ScreenEvent => ({ type: 'quoted', approval: given });
-
 describe('the payment screen', () => {
   const first = approval('t1', '0.001');
   const equal = approval('t2', '0.001');
@@ -82,13 +81,13 @@ describe('the payment screen', () => {
   const cases: { what: string; events: ScreenEvent[]; drawings: unknown[] }[] = [
     {
       what: 'the first quote of a payment',
-      events: [quoted(first)],
+      events: [first],
       drawings: [['quote', first, false]],
     },
-    { what: 'an equal quote only once', events: [quoted(first), quoted(first)], drawings: [] },
+    { what: 'an equal quote only once', events: [first, first], drawings: [] },
     {
       what: 'a notice instead of the card if an equal quote replaced an expired quote',
-      events: [quoted(first), quoted(equal)],
+      events: [first, equal],
       drawings: [
         ['say', 'The quote expired; the new quote has the same price.'],
         ['quote', equal, true],
@@ -96,7 +95,7 @@ describe('the payment screen', () => {
     },
     {
       what: 'the changes in a worse quote',
-      events: [quoted(first), quoted(dearer)],
+      events: [first, dearer],
       drawings: [
         ['say', expect.stringContaining('you pay 0.00200000 BTC instead of')],
         ['quote', dearer, false],
@@ -104,7 +103,7 @@ describe('the payment screen', () => {
     },
     {
       what: 'a notice if the approved quote of an earlier run was better',
-      events: [quoted({ ...first, worse: true })],
+      events: [{ ...first, worse: true }],
       drawings: [
         ['say', 'The quote has changed:'],
         ['quote', { ...first, worse: true }, false],
@@ -112,7 +111,7 @@ describe('the payment screen', () => {
     },
     {
       what: 'the wait after the approval',
-      events: [quoted(first), { type: 'approved' }],
+      events: [first, { type: 'approved' }],
       drawings: [['wait']],
     },
     {

@@ -27,8 +27,8 @@ interface DatabaseFile {
  */
 export type OpenFile = (file: DatabaseFile) => Database.Database;
 
-/** The application id of a sandbox file: the letters `svcs`. */
-const applicationId = 0x73766373;
+/** The application id of a sandbox file: the letters `svsb`. */
+const applicationId = 0x73767362;
 
 /** The columns of each table. */
 const tables: Readonly<Record<string, string>> = {
@@ -74,43 +74,26 @@ const tables: Readonly<Record<string, string>> = {
     book_id INTEGER NOT NULL REFERENCES book (id),
     amount INTEGER NOT NULL,
     PRIMARY KEY (posting_id, book_id)`,
-  // number: in the order of creation.
+  // A transaction as JSON, with the columns by which lists filter and sort. number: in the order of
+  // creation.
   txn: `
     number INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
     account_id TEXT NOT NULL REFERENCES account (id),
-    kind TEXT NOT NULL,
     state TEXT NOT NULL,
     ext_ref_id TEXT,
-    note TEXT,
-    source_ccy TEXT NOT NULL,
     source_method TEXT NOT NULL,
-    source_amount INTEGER NOT NULL,
-    source_details TEXT NOT NULL,
-    dest_ccy TEXT NOT NULL,
     dest_method TEXT NOT NULL,
-    dest_amount INTEGER NOT NULL,
-    dest_details TEXT NOT NULL,
-    extra TEXT NOT NULL,
-    charge INTEGER NOT NULL,
-    arrives INTEGER NOT NULL,
-    service_fee INTEGER NOT NULL,
-    network_fee INTEGER NOT NULL,
-    fx_rate TEXT NOT NULL,
-    expires_at INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
-    updated_at INTEGER NOT NULL`,
-  // With the transaction's values at that time.
+    document TEXT NOT NULL`,
+  // With the transaction at that time.
   state_change: `
     id INTEGER PRIMARY KEY,
     txn_id TEXT NOT NULL REFERENCES txn (id),
     state TEXT NOT NULL,
     msg TEXT NOT NULL,
     at INTEGER NOT NULL,
-    source_details TEXT NOT NULL,
-    charge INTEGER NOT NULL,
-    arrives INTEGER NOT NULL,
-    expires_at INTEGER NOT NULL`,
+    document TEXT NOT NULL`,
   // While a process posts what is ready for a webhook it holds a numbered claim, until a moment of
   // the machine's clock.
   webhook: `
@@ -167,12 +150,8 @@ const tables: Readonly<Record<string, string>> = {
   // foreign ones once paid.
   invoice: `
     payment_hash TEXT PRIMARY KEY,
-    origin TEXT NOT NULL,
     invoice TEXT NOT NULL,
-    preimage TEXT,
     txn_id TEXT REFERENCES txn (id),
-    amount_msat TEXT NOT NULL,
-    expires_at INTEGER NOT NULL,
     paid_at INTEGER`,
   // Addresses of the service: an account's permanent ones (no txn_id), and one for each on-chain
   // receive.
@@ -382,11 +361,7 @@ function rowsOn(
     all,
     one: (shape, sql, ...values) => all(shape, sql, ...values)[0],
     find: (shape, table, where) =>
-      all(
-        shape,
-        `SELECT * FROM ${table} WHERE ${equal(where, ' AND ')}`,
-        ...Object.values(where),
-      )[0],
+      all(shape, `SELECT * FROM ${table} WHERE ${matching(where)}`, ...Object.values(where))[0],
     insert(table, row) {
       const columns = Object.keys(row);
       const sql =
@@ -396,17 +371,22 @@ function rowsOn(
     },
     update: (table, changes, where) =>
       run(
-        `UPDATE ${table} SET ${equal(changes, ', ')} WHERE ${equal(where, ' AND ')}`,
+        `UPDATE ${table} SET ${assigned(changes)} WHERE ${matching(where)}`,
         ...Object.values(changes),
         ...Object.values(where),
       ),
   };
 }
 
-const equal = (row: Row, separator: string): string =>
+const assigned = (row: Row): string =>
   Object.keys(row)
     .map((name) => `${columnOf(name)} = ?`)
-    .join(separator);
+    .join(', ');
+
+const matching = (row: Row): string =>
+  Object.keys(row)
+    .map((name) => `${columnOf(name)} IS ?`)
+    .join(' AND ');
 
 function statementsOf(db: Database.Database): (sql: string) => Database.Statement {
   const prepared = new Map<string, Database.Statement>();

@@ -13,7 +13,7 @@ import {
   type Route,
 } from './routing.js';
 import { createTransaction, createRequestBody, kindOf } from './kinds.js';
-import { move, plan, settledSourceOf } from './engine.js';
+import { move, plan } from './engine.js';
 import { institutionsOf } from './payout.js';
 import {
   listTransactions,
@@ -209,12 +209,12 @@ const shape = (txn: Transaction, sourceReq?: Fields, destReq?: Fields): object =
   txnId: txn.id,
   accountId: txn.accountId,
   accountDisplayName: txn.accountDisplayName,
-  extRefId: txn.extRefId ?? undefined,
-  note: txn.note ?? undefined,
+  extRefId: txn.extRefId,
+  note: txn.note,
   txnState: txn.state,
   sourceReq,
   destReq,
-  sourceOfFunds: txn.extra['sourceOfFunds'],
+  sourceOfFunds: txn.sourceOfFunds,
   fxRate: txn.fxRate,
   createdAt: txn.createdAt,
 });
@@ -231,7 +231,11 @@ function sidesOf(
   const isSend = txn.sourceMethod === wireNames.method;
   const isCompleted = txn.state === 'completed';
   // A payment from outside may differ from the requested amount.
-  const settled = isCompleted ? (isSend ? settledSourceOf(txn) : txn.charge) : null;
+  const settled = isCompleted
+    ? isSend
+      ? (txn.settledSource ?? txn.sourceAmount)
+      : txn.charge
+    : null;
   const end = {
     reqStatus: reqStatusOf(txn.state),
     createAt: txn.createdAt,

@@ -1,18 +1,17 @@
 // Moves transactions between states and moves their money, to the ending that an injected fault or
 // the quote plans.
 import Big from 'big.js';
-import * as v from 'valibot';
 import { decimalsOf } from '../formats/amount.js';
 import type { Store } from './database.js';
 import { type Context, schedule, unschedule } from './world.js';
 import { pays, takeFault, type PaymentOutcome } from './faults.js';
-import { nextState, number, type Trigger } from './wire.js';
+import { nextState, type Trigger } from './wire.js';
 import {
+  type Ending,
   type SideDetails,
   type Transaction,
   insertStateChange,
   updateTransaction,
-  type Changes,
 } from './transactions.js';
 import {
   InsufficientFunds,
@@ -25,48 +24,11 @@ import {
 } from './accounts.js';
 import { announce } from './deliveries.js';
 
-const ending = v.object({
-  /** The final state of the transaction. Only faults cause the states `rejected` and `error`. */
-  state: v.picklist(['failed', 'rejected', 'error']),
-  /** The message in the webhook event. */
-  msg: v.string(),
-});
-
-export type Ending = v.InferOutput<typeof ending>;
-
-/**
- * The moments at which a transfer can fail: before its start, or before the money arrives. Swaps
- * and receive requests can fail only before the money arrives.
- */
-const moments = ['start', 'settle'] as const;
-
-const plannedEnding = v.object({ ...ending.entries, instead: v.picklist(moments) });
-
-export type PlannedEnding = v.InferOutput<typeof plannedEnding>;
-
-const outcomes: Readonly<Record<PaymentOutcome, PlannedEnding>> = {
-  'no-route': { state: 'failed', msg: 'no route', instead: 'settle' },
-  rejected: { state: 'rejected', msg: 'rejected by the destination', instead: 'settle' },
-  error: { state: 'error', msg: 'internal error', instead: 'settle' },
+const outcomes: Readonly<Record<PaymentOutcome, Ending>> = {
+  'no-route': { state: 'failed', msg: 'no route' },
+  rejected: { state: 'rejected', msg: 'rejected by the destination' },
+  error: { state: 'error', msg: 'internal error' },
 };
-
-const returned = v.object({
-  state: v.picklist(['failed', 'rejected']),
-  /** The time from the completion of a send until the recipient returns the money, in ms. */
-  delay: v.pipe(number, v.transform(Number)),
-});
-
-/**
- * The planned endings in the field `extra` of a transaction. `planned` describes how the transfer
- * fails, and `returned` describes how the recipient returns a completed send. If the destination is
- * unreachable, the quote already plans the failure (`planned`). `settledSource` is the settled
- * amount of the source if a fault changes the amount.
- */
-const noted = v.object({
-  planned: v.optional(plannedEnding),
-  returned: v.optional(returned),
-  settledSource: v.optional(number),
-});
 
 /** Plans the ending of a send or swap at its confirmation, as the injected faults require. */
 export function plan({ store, wireNames }: Context, txn: Transaction): Transaction {
@@ -76,11 +38,8 @@ export function plan({ store, wireNames }: Context, txn: Transaction): Transacti
   const back = takeFault(store, ['returned'], matches);
   return withOtherAmount(store, matches, {
     ...txn,
-    extra: {
-      ...txn.extra,
-      ...(outcome !== undefined && { planned: outcomes[outcome] }),
-      ...(back !== undefined && { returned: { state: back.state, delay: back.delay } }),
-    },
+    planned: outcome && outcomes[outcome],
+    returned: back && { state: back.state, msg: 'returned by the recipient', delay: back.delay },
   });
 }
 
@@ -96,50 +55,19 @@ function withOtherAmount(
   if (fault.side === 'dest') return { ...txn, arrives: other(txn.destCcy, txn.arrives) };
   const settledSource = other(txn.sourceCcy, txn.sourceAmount);
   const charge = txn.charge.plus(settledSource).minus(txn.sourceAmount);
-  return { ...txn, charge, extra: { ...txn.extra, settledSource } };
+  return { ...txn, charge, settledSource };
 }
-
-export const settledSourceOf = ({ extra, sourceAmount }: Transaction): Big =>
-  v.parse(noted, extra).settledSource ?? sourceAmount;
-
-const named = v.object({
-  paymentRequest: v.nullish(v.string()),
-  address: v.nullish(v.string()),
-  acctNum: v.optional(v.string()),
-  bankAcctNum: v.optional(v.string()),
-});
 
 /**
  * Returns the invoice, address or account number that the transaction pays, or an empty string for
  * a swap.
  */
 function destinationOf({ reqDetails }: SideDetails): string {
-  const { paymentRequest, address, acctNum, bankAcctNum } = v.parse(named, reqDetails);
-  return paymentRequest ?? address ?? acctNum ?? bankAcctNum ?? '';
+  const { paymentRequest, address, acctNum, bankAcctNum } = reqDetails;
+  return String(paymentRequest ?? address ?? acctNum ?? bankAcctNum ?? '');
 }
 
-/**
- * The ending that is planned for the given moment of a transfer, or undefined if no ending is
- * planned for that moment.
- */
-export function plannedEndingOf(
-  txn: Transaction,
-  moment: (typeof moments)[number],
-): Ending | undefined {
-  const planned = v.parse(noted, txn.extra).planned;
-  return planned?.instead === moment ? planned : undefined;
-}
-
-/**
- * The planned return of the money of a completed send, or undefined if the recipient keeps the
- * money.
- */
-export function plannedReturn(txn: Transaction): (Ending & { readonly delay: number }) | undefined {
-  const back = v.parse(noted, txn.extra).returned;
-  return back && { ...back, msg: 'returned by the recipient' };
-}
-
-type MoveDetails = Changes & {
+type MoveDetails = Partial<Transaction> & {
   /** The message in the webhook event. */
   readonly msg?: string | undefined;
 };
@@ -164,13 +92,7 @@ export function move(
 export function recordState(ctx: Context, txn: Transaction, msg = ''): void {
   insertStateChange(ctx, txn, msg);
   const { id: txnId, extRefId, state: txnState, updatedAt } = txn;
-  announce(ctx, txn.accountId, {
-    txnId,
-    extRefId: extRefId ?? undefined,
-    txnState,
-    msg,
-    updatedAt,
-  });
+  announce(ctx, txn.accountId, { txnId, extRefId, txnState, msg, updatedAt });
 }
 
 /** Schedules the expiry of a transaction's quote, invoice or address. */
@@ -198,7 +120,9 @@ export const endSend = (ctx: Context, txn: Transaction, { state, msg }: Ending):
   take(ctx, txn, 'release', reservation(txn, txn.charge.neg()), state, { msg });
 
 /** Ends a send that was already completed, and reverses every movement of its settlement. */
-export function returnSend(ctx: Context, txn: Transaction, { state, msg }: Ending): Transaction {
+export function returnSend(ctx: Context, txn: Transaction): Transaction {
+  if (txn.returned === undefined) throw new Error(`Nobody returns transaction ${txn.id}.`);
+  const { state, msg } = txn.returned;
   const settled = settlement(txn, 'available', 'outside');
   const legs = settled.map((each) => ({ ...each, amount: each.amount.neg() }));
   return take(ctx, txn, 'return', legs, state, { msg });

@@ -3,12 +3,7 @@
 import Big from 'big.js';
 import { decimalsOf } from '../formats/amount.js';
 import { badRequest, currency, fields, isMovable, number, type State, unmovable } from './wire.js';
-import {
-  type Quote,
-  insertTransaction,
-  type Transaction,
-  requireTransaction,
-} from './transactions.js';
+import { type Quote, insertTransaction, type Transaction } from './transactions.js';
 import {
   serviceFeeOf,
   foreignUnitsPerDollar,
@@ -17,21 +12,9 @@ import {
   durations,
 } from './unspecified.js';
 import * as v from 'valibot';
-import { type Context, type DueAction, schedule } from './world.js';
+import { type Context, schedule } from './world.js';
 import type { Account } from './accounts.js';
-import {
-  recordState,
-  scheduleLapse,
-  completeSend,
-  confirmSend,
-  endSend,
-  move,
-  returnSend,
-  plannedEndingOf,
-  plannedReturn,
-  type Ending,
-  type PlannedEnding,
-} from './engine.js';
+import { recordState, scheduleLapse, completeSend, confirmSend, endSend, move } from './engine.js';
 
 export const requestedSide = v.pipe(
   v.object({
@@ -58,6 +41,8 @@ export interface CreateRequest {
   readonly sourceOfFunds?: Readonly<Record<string, unknown>> | undefined;
 }
 
+type Step = (ctx: Context, txn: Transaction) => Transaction;
+
 export interface Kind {
   /** The name of the kind, which the service stores with each transaction of the kind. */
   readonly name: string;
@@ -69,15 +54,13 @@ export interface Kind {
   readonly carries?: { readonly network: string; readonly ccy: string };
   /** Computes a quote. Throws a `Refusal` for requests that this kind does not support. */
   readonly quote: (ctx: Context, request: CreateRequest) => Quote;
-  readonly confirm: (ctx: Context, txn: Transaction) => Transaction;
+  readonly confirm: Step;
   /** How an external payer pays a transaction that waits for a payment in the state `state`. */
-  readonly payable?: {
-    readonly state: State;
-    readonly pay: (ctx: Context, txn: Transaction) => Transaction;
-  };
-  /** Called when the blockchain transfer of a transaction has all its confirmations. */
-  readonly onConfirmed?: (ctx: Context, txn: Transaction) => void;
-  readonly due?: Readonly<Record<string, DueAction>>;
+  readonly payable?: { readonly state: State; readonly pay: Step };
+  /** Starts the transfer of a confirmed send. */
+  readonly start?: Step;
+  /** Called when the payment arrives, on a blockchain with all its confirmations. */
+  readonly arrive?: Step;
 }
 
 interface RequestedAmount {
@@ -146,7 +129,6 @@ export function price(
     fxRate,
     sourceDetails: { reqDetails: {} },
     destDetails: { reqDetails: {} },
-    extra: {},
   };
 }
 
@@ -210,7 +192,7 @@ export function openQuote(
   kind: Kind,
   { source, dest }: CreateRequest,
   quote: Quote,
-  labels: Pick<Transaction, 'extRefId' | 'note'>,
+  labels: Pick<Transaction, 'extRefId' | 'note'> = {},
 ): Transaction {
   const txn = insertTransaction(ctx, {
     ...quote,
@@ -228,79 +210,54 @@ export function openQuote(
 }
 
 interface SendSteps {
-  readonly name: string;
   /** Milliseconds from the client's confirmation of the send until the transfer is in flight. */
   readonly startAfter: number;
   /**
    * Milliseconds from the start of the transfer until its arrival, or undefined if the transfer
    * waits for blockchain confirmations.
    */
-  readonly settleAfter?: ((txn: Transaction) => number) | undefined;
+  readonly settleAfter?: (txn: Transaction) => number;
   /**
-   * Returns the reason why the transfer cannot start or arrive, or undefined if nothing prevents
-   * the transfer.
+   * Returns the reason why the transfer cannot start (in the state `srccreated`) or cannot arrive
+   * (in the state `destsent`), or undefined if nothing prevents the transfer.
    */
-  readonly obstacle?: (ctx: Context, txn: Transaction) => string | undefined;
+  readonly obstacle: (ctx: Context, txn: Transaction) => string | undefined;
   /** Called when the transfer starts. */
   readonly send?: (ctx: Context, txn: Transaction) => void;
   /** Credits the recipient. */
   readonly deliver?: (ctx: Context, txn: Transaction) => void;
 }
 
-/** Builds a send kind except for `to` and `quote`. */
-export function sending(steps: SendSteps): Omit<Kind, 'to' | 'quote'> {
-  const [start, settle] = [startAction(steps.name), `${steps.name}.settle`];
-  const returnAction = `${steps.name}.return`;
-
-  const ending = (
-    ctx: Context,
-    txn: Transaction,
-    moment: PlannedEnding['instead'],
-  ): Ending | undefined => {
-    const msg = steps.obstacle?.(ctx, txn);
-    return msg === undefined ? plannedEndingOf(txn, moment) : { state: 'failed', msg };
-  };
-
-  const arrive = (ctx: Context, txn: Transaction): void => {
-    // With `settle`, a block may confirm a transfer that has already arrived.
-    if (txn.state === 'completed') return;
-    const bad = ending(ctx, txn, 'settle');
-    if (bad !== undefined) return void endSend(ctx, txn, bad);
-    steps.deliver?.(ctx, txn);
-    completeSend(ctx, txn);
-    const back = plannedReturn(txn);
-    if (back !== undefined) schedule(ctx, returnAction, txn.id, ctx.now + back.delay);
-  };
-
+/** Builds the steps of a send kind after its quote. */
+export function sending({ startAfter, settleAfter, obstacle, send, deliver }: SendSteps) {
   return {
-    name: steps.name,
     confirm(ctx, txn) {
       const confirmed = confirmSend(ctx, txn);
       if (confirmed.state === 'srccreated')
-        schedule(ctx, start, txn.id, ctx.now + within(ctx, steps.startAfter));
+        schedule(ctx, 'start', txn.id, ctx.now + within(ctx, startAfter));
       return confirmed;
     },
-    onConfirmed: arrive,
-    due: {
-      [start](ctx, txnId) {
-        const txn = requireTransaction(ctx.store, txnId);
-        const bad = ending(ctx, txn, 'start');
-        if (bad !== undefined) return void endSend(ctx, txn, bad);
-        const moved = move(ctx, txn, 'start');
-        steps.send?.(ctx, moved);
-        const after = steps.settleAfter?.(moved) ?? ctx.settleMs;
-        if (after !== undefined) schedule(ctx, settle, txnId, ctx.now + within(ctx, after));
-      },
-      [returnAction](ctx, txnId) {
-        const txn = requireTransaction(ctx.store, txnId);
-        const back = plannedReturn(txn);
-        if (back !== undefined) returnSend(ctx, txn, back);
-      },
-      [settle]: (ctx, txnId) => arrive(ctx, requireTransaction(ctx.store, txnId)),
+    start(ctx, txn) {
+      const msg = obstacle(ctx, txn);
+      if (msg !== undefined) return endSend(ctx, txn, { state: 'failed', msg });
+      const started = move(ctx, txn, 'start');
+      send?.(ctx, started);
+      const after = settleAfter?.(started) ?? ctx.settleMs;
+      if (after !== undefined) schedule(ctx, 'arrive', txn.id, ctx.now + within(ctx, after));
+      return started;
     },
-  };
+    arrive(ctx, txn) {
+      // With `settle`, a block may confirm a transfer that has already arrived.
+      if (txn.state === 'completed') return txn;
+      const msg = obstacle(ctx, txn);
+      const ending = msg === undefined ? txn.planned : { state: 'failed' as const, msg };
+      if (ending !== undefined) return endSend(ctx, txn, ending);
+      deliver?.(ctx, txn);
+      const completed = completeSend(ctx, txn);
+      if (txn.returned !== undefined) schedule(ctx, 'return', txn.id, ctx.now + txn.returned.delay);
+      return completed;
+    },
+  } satisfies Partial<Kind>;
 }
 
 const within = ({ settleMs = Infinity }: Context, ms: number): number => Math.min(settleMs, ms);
-
-export const startAction = (kind: string): string => `${kind}.start`;

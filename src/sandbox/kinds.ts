@@ -3,7 +3,6 @@
 import type { Transfer, Paid, Unserialized } from '../formats/sandbox/answers.js';
 import {
   type Context,
-  bringForward,
   type DueAction,
   runDueActions,
   unschedule,
@@ -16,7 +15,7 @@ import {
   findOwnAddress,
   findInvoice,
 } from './world.js';
-import { endUnpaid, executeSwap, move, plannedEndingOf } from './engine.js';
+import { endUnpaid, executeSwap, move, returnSend } from './engine.js';
 import {
   requireTransaction,
   type Transaction,
@@ -27,7 +26,6 @@ import {
 import {
   type Kind,
   requestedAmount,
-  startAction,
   price,
   requestedSide,
   openQuote,
@@ -74,10 +72,8 @@ const swap: Kind = {
     if (source.ccy === dest.ccy) throw badRequest('a swap must have two different currencies');
     return price(request, { ...requestedAmount(request), fee: 'swap' });
   },
-  confirm(ctx, txn) {
-    const ending = plannedEndingOf(txn, 'settle');
-    return ending === undefined ? executeSwap(ctx, txn) : endUnpaid(ctx, txn, ending);
-  },
+  confirm: (ctx, txn) =>
+    txn.planned === undefined ? executeSwap(ctx, txn) : endUnpaid(ctx, txn, txn.planned),
 };
 
 const kinds: readonly Kind[] = [
@@ -91,11 +87,6 @@ const kinds: readonly Kind[] = [
   usdtSend,
 ];
 
-/** The names of the scheduled actions that start a blockchain transfer. */
-const startActions: readonly string[] = [onchainSend, usdtSend].map(({ name }) =>
-  startAction(name),
-);
-
 export function kindOf(txn: Transaction): Kind {
   const kind = kinds.find(({ name }) => name === txn.kind);
   if (kind === undefined)
@@ -108,13 +99,17 @@ const onTransaction =
   (ctx, id) =>
     void act(ctx, requireTransaction(ctx.store, id));
 
+const arrive = onTransaction((ctx, txn) => kindOf(txn).arrive?.(ctx, txn));
+
 /** Scheduled actions of transactions and blockchains, by name. */
 export const dueActions = (): ReadonlyMap<string, DueAction> =>
   new Map([
     ['lapse', onTransaction((ctx, txn) => move(ctx, txn, 'lapse'))],
     [autoPay, onTransaction(payIncoming)],
+    ['start', onTransaction((ctx, txn) => kindOf(txn).start?.(ctx, txn))],
+    ['arrive', arrive],
+    ['return', onTransaction(returnSend)],
     [blockAction, nextBlock],
-    ...kinds.flatMap(({ due = {} }) => Object.entries(due)),
   ]);
 
 export const isPayable = (txn: Transaction): boolean => kindOf(txn).payable !== undefined;
@@ -139,7 +134,11 @@ const nextBlock: DueAction = (ctx, id) => {
  * new confirmations.
  */
 export function mine(ctx: Context, count: number): Transfer[] {
-  bringForward(ctx, startActions);
+  ctx.store.run(
+    `UPDATE due SET at = ?1 WHERE at > ?1 AND action = 'start' AND subject IN
+       (SELECT id FROM txn WHERE dest_method IN ('on-chain', 'tron'))`,
+    ctx.now,
+  );
   runDueActions(ctx);
   const waiting = pendingTransfers(ctx.store);
   for (const transfer of waiting) addConfirmations(ctx, transfer, count);
@@ -155,13 +154,6 @@ function addConfirmations(ctx: Context, transfer: Transfer, count: number): bool
   if (deposit !== undefined) creditDeposit(ctx, deposit);
   else arrive(ctx, id);
   return true;
-}
-
-function arrive(ctx: Context, txnId: string): void {
-  const txn = requireTransaction(ctx.store, txnId);
-  const { name, onConfirmed } = kindOf(txn);
-  if (onConfirmed === undefined) throw new Error(`A ${name} does not wait for confirmations.`);
-  onConfirmed(ctx, txn);
 }
 
 export const createRequestBody = v.pipe(
@@ -216,10 +208,7 @@ export function createTransaction(
   };
   const quote = kind.quote(ctx, request);
   assertFunded(ctx, account, source, quote);
-  return openQuote(ctx, account, kind, request, quote, {
-    extRefId: extRefId ?? null,
-    note: body.note ?? null,
-  });
+  return openQuote(ctx, account, kind, request, quote, { extRefId, note: body.note });
 }
 
 /**

@@ -19,16 +19,8 @@ import {
   type OwnAddress,
   findInvoice,
   isLocalNode,
-  rememberPaid,
 } from './world.js';
-import {
-  completeReceive,
-  credit,
-  endUnpaid,
-  move,
-  scheduleLapse,
-  plannedEndingOf,
-} from './engine.js';
+import { completeReceive, credit, move, scheduleLapse } from './engine.js';
 import {
   type CreateRequest,
   type Kind,
@@ -42,7 +34,6 @@ import {
 } from './kind.js';
 import { badRequest, fromUnits, toUnits, orRefuse } from './wire.js';
 import {
-  type Changes,
   findTransaction,
   requireTransaction,
   type SideDetails,
@@ -51,23 +42,21 @@ import {
 import {
   durations,
   chainNetworkFee,
-  endingOfAddress,
-  endingOfInvoice,
-  endingOfLnurlUser,
+  refusalOfAddress,
+  refusalOfInvoice,
+  refusalOfLnurlUser,
   lightningNetworkFeeOf,
   unknownLnurlUser,
 } from './unspecified.js';
 import { formatBip21, decodeLnurl, parseLightningAddress } from '../formats/destination.js';
 import { chains } from '../formats/sandbox/answers.js';
 import { btcFromMsat } from '../formats/amount.js';
-import { decodeInvoice } from '../formats/bolt11/decode.js';
+import { decodeInvoice, type Invoice } from '../formats/bolt11/decode.js';
 import { pays, takeFault } from './faults.js';
 import { parseBitcoinAddress, parseTronAddress, tronUsdtContract } from '../formats/address.js';
 
 const lightning = { network: 'Lightning', ccy: 'BTC' };
 const onChain = { network: 'on-chain', ccy: 'BTC' };
-
-const own = v.object({ paymentHash: v.string() });
 
 export const lightningReceive: Kind = {
   name: 'lightning-receive',
@@ -96,13 +85,11 @@ function open(
   ctx: Context,
   txn: Transaction,
   reqDetails: SideDetails['reqDetails'],
-  changes: Changes,
+  expiresAt: number,
 ): Transaction {
   const invoicePageUrl = `/pay/${txn.id}`;
-  const opened = move(ctx, txn, 'confirm', {
-    ...changes,
-    sourceDetails: { reqDetails: { ...reqDetails, invoicePageUrl } },
-  });
+  const sourceDetails = { reqDetails: { ...reqDetails, invoicePageUrl } };
+  const opened = move(ctx, txn, 'confirm', { sourceDetails, expiresAt });
   scheduleLapse(ctx, opened);
   return opened;
 }
@@ -113,8 +100,8 @@ function issueInvoice(
   terms: Pick<InvoiceTerms, 'amount' | 'description'>,
 ): Transaction {
   const made = createInvoice(ctx, { ...terms, expiryMs: durations.invoice, txnId: txn.id });
-  const { invoice: paymentRequest, paymentHash, expiresAt } = made;
-  return open(ctx, txn, { paymentRequest }, { extra: { paymentHash }, expiresAt });
+  const { invoice: paymentRequest, expiresAt } = made;
+  return open(ctx, txn, { paymentRequest }, expiresAt);
 }
 
 /**
@@ -138,16 +125,12 @@ export function invoicePayer(
     deduct: { serviceFee: false, networkFee: false },
   };
   const quote = lightningReceive.quote(ctx, request);
-  const txn = openQuote(ctx, account, lightningReceive, request, quote, {
-    extRefId: null,
-    note: null,
-  });
-  return issueInvoice(ctx, txn, terms);
+  return issueInvoice(ctx, openQuote(ctx, account, lightningReceive, request, quote), terms);
 }
 
 /** Pays the invoice of a waiting receive request and credits the wallet. */
 function payReceive(ctx: Context, txn: Transaction): Transaction {
-  markPaid(ctx, v.parse(own, txn.extra).paymentHash);
+  markPaid(ctx, { txnId: txn.id });
   return completeReceive(ctx, txn);
 }
 
@@ -162,16 +145,10 @@ export const onchainReceive: Kind = {
     const expiresAt = ctx.now + durations.address;
     const invoice = formatBip21(address, amount);
     const expiredAt = new Date(expiresAt).toISOString();
-    return withPayer(ctx, open(ctx, txn, { address, amount, invoice, expiredAt }, { expiresAt }));
+    return withPayer(ctx, open(ctx, txn, { address, amount, invoice, expiredAt }, expiresAt));
   },
   payable: { state: 'srcintent', pay: (ctx, txn) => detectPayment(ctx, txn, txn.charge) },
-  onConfirmed(ctx, txn) {
-    const ending = plannedEndingOf(txn, 'settle');
-    // Ignores a planned `failed` ending, because a payment that the chain has confirmed cannot
-    // fail.
-    if (ending === undefined || ending.state === 'failed') completeReceive(ctx, txn);
-    else endUnpaid(ctx, txn, ending);
-  },
+  arrive: completeReceive,
 };
 
 /**
@@ -203,18 +180,27 @@ export function payAddress(ctx: Context, own: OwnAddress, amount: Big): string {
 }
 
 /**
- * The data that an on-chain or USDT send stores in `extra`: the address in its canonical spelling.
+ * Builds the steps of a blockchain send, which broadcasts a transfer, and credits the transfer if
+ * its address belongs to a user of the service.
+ * @param read returns the canonical spelling and the hash (hex) of an address
  */
-const target = v.object({ address: v.string() });
+const sendingOn = (chain: Chain, read: (text: string) => { address: string; hash: string }) =>
+  sending({
+    startAfter: durations.broadcast,
+    obstacle: (_ctx, txn) =>
+      txn.state === 'srccreated'
+        ? refusalOfAddress(read(paidDetail(txn, 'address')).hash)
+        : undefined,
+    send(ctx, txn) {
+      broadcast(ctx, txn.id, chain, txn.arrives);
+      const own = findOwnAddress(ctx.store, read(paidDetail(txn, 'address')).address);
+      if (own !== undefined) payAddress(ctx, own, txn.arrives);
+    },
+  });
 
-/** Broadcasts a transfer, and credits it if its address belongs to a user of the service. */
-const sendOn =
-  (chain: Chain) =>
-  (ctx: Context, { id, extra, arrives }: Transaction): void => {
-    broadcast(ctx, id, chain, arrives);
-    const own = findOwnAddress(ctx.store, v.parse(target, extra).address);
-    if (own !== undefined) payAddress(ctx, own, arrives);
-  };
+/** The detail of the destination that the quote has checked. */
+const paidDetail = ({ destDetails }: Transaction, name: 'address' | 'paymentRequest'): string =>
+  String(destDetails.reqDetails[name]);
 
 export function findDeposit(store: Store, id: string): Deposit | undefined {
   return store.one(
@@ -243,17 +229,9 @@ function openDeposit(ctx: Context, { address, chain }: OwnAddress, amount: Big):
   return id;
 }
 
-/** The data that a Lightning send stores in `extra` about the invoice that it pays. */
-const payment = v.object({
-  paymentHash: v.string(),
-  payee: v.string(),
-  invoice: v.string(),
-  amountMsat: v.string(),
-  invoiceExpiresAt: v.string(),
-});
-
 /** Pays a BOLT11 invoice, each only once, unless a fault allows a second payment. */
 export const lightningSend: Kind = {
+  name: 'lightning-send',
   to: ['lightning'],
   carries: lightning,
   quote(ctx, request) {
@@ -264,15 +242,16 @@ export const lightningSend: Kind = {
     if (deduct.serviceFee || deduct.networkFee)
       throw badRequest('fees cannot be deducted from the amount of an invoice');
     const paymentRequest = requiredDetail(request, 'paymentRequest');
-    const { amount, ...invoice } = readInvoice(paymentRequest, ctx.now);
+    const amount = payableAmount(
+      orRefuse(() => decodeInvoice(paymentRequest)),
+      ctx.now,
+    );
     return {
       ...price(request, { side: 'dest', amount, fee: 'send', networkFee: lightningNetworkFeeOf }),
       destDetails: { reqDetails: { paymentRequest } },
-      extra: invoice,
     };
   },
   ...sending({
-    name: 'lightning-send',
     startAfter: durations.lightningStart,
     settleAfter: () => durations.lightningSettle,
     obstacle: findObstacle,
@@ -280,39 +259,37 @@ export const lightningSend: Kind = {
   }),
 };
 
-/** Decodes a payable invoice, and rounds its amount up to whole satoshis. */
-function readInvoice(text: string, now: number) {
-  const invoice = orRefuse(() => decodeInvoice(text));
-  if (!['mainnet', 'testnet'].includes(invoice.network))
+/** Returns the amount of a payable invoice, rounded up to whole satoshis. */
+function payableAmount({ network, amountMsat, expiresAt }: Invoice, now: number): Big {
+  if (!['mainnet', 'testnet'].includes(network))
     throw badRequest('the invoice is for another network');
-  if (invoice.amountMsat === null) throw badRequest('the invoice has no amount');
-  if (invoice.expiresAt <= now) throw badRequest('invoice expired');
-  return {
-    amount: btcFromMsat(invoice.amountMsat).round(8, Big.roundUp),
-    paymentHash: invoice.paymentHash,
-    payee: invoice.payee,
-    invoice: invoice.invoice,
-    amountMsat: String(invoice.amountMsat),
-    invoiceExpiresAt: String(invoice.expiresAt),
-    planned: endingOfInvoice(invoice.description),
-  };
+  if (amountMsat === null) throw badRequest('the invoice has no amount');
+  if (expiresAt <= now) throw badRequest('invoice expired');
+  return btcFromMsat(amountMsat).round(8, Big.roundUp);
 }
 
 function findObstacle({ store, now }: Context, txn: Transaction): string | undefined {
-  const { paymentHash, payee, invoice, invoiceExpiresAt } = v.parse(payment, txn.extra);
-  const external = findInvoice(store, paymentHash);
+  const invoice = decodeInvoice(paidDetail(txn, 'paymentRequest'));
+  const isSettling = txn.state !== 'srccreated';
+  const external = findInvoice(store, invoice.paymentHash);
   // Compares the complete invoice with the stored invoice, because anyone can copy a payment hash.
-  if (external === undefined ? isLocalNode(store, payee) : external.invoice !== invoice)
+  if (
+    external === undefined
+      ? isLocalNode(store, invoice.payee)
+      : external.invoice !== invoice.invoice
+  )
     return "the recipient's node does not have this invoice";
   if (external?.paidAt != null) {
     // The start of the payment only asks for the fault, and the settlement applies it.
-    const isSettling = txn.state !== 'srccreated';
     const isAllowed =
       external.txnId === null &&
-      takeFault(store, ['double-payment'], pays(invoice), isSettling) !== undefined;
+      takeFault(store, ['double-payment'], pays(invoice.invoice), isSettling) !== undefined;
     return isAllowed ? undefined : 'invoice already paid';
   }
-  if (txn.state === 'srccreated' && Number(invoiceExpiresAt) <= now) return 'invoice expired';
+  if (isSettling) {
+    const refusal = refusalOfInvoice(invoice.description);
+    if (refusal !== undefined) return refusal;
+  } else if (invoice.expiresAt <= now) return 'invoice expired';
   if (external?.txnId == null) return undefined;
   return findTransaction(store, external.txnId)?.state === 'srccreated'
     ? undefined
@@ -320,30 +297,27 @@ function findObstacle({ store, now }: Context, txn: Transaction): string | undef
 }
 
 function deliver(ctx: Context, txn: Transaction): void {
-  const { paymentHash, invoice, amountMsat, invoiceExpiresAt } = v.parse(payment, txn.extra);
+  const { paymentHash, invoice } = decodeInvoice(paidDetail(txn, 'paymentRequest'));
   const stored = findInvoice(ctx.store, paymentHash);
-  if (stored === undefined)
-    rememberPaid(ctx, { paymentHash, invoice, amountMsat, expiresAt: Number(invoiceExpiresAt) });
+  if (stored === undefined) ctx.store.insert('invoice', { paymentHash, invoice, paidAt: ctx.now });
   // An invoice that is already paid stays unchanged. Only a fault allows a second payment of an
   // invoice.
   else if (stored.paidAt !== null) return;
-  else if (stored.txnId === null) markPaid(ctx, paymentHash);
+  else if (stored.txnId === null) markPaid(ctx, { paymentHash });
   else payReceive(ctx, requireTransaction(ctx.store, stored.txnId));
 }
-
-/** The recipient's account, if the recipient is a user of this service. */
-const recipient = v.object({ accountId: v.optional(v.string()) });
 
 /**
  * Sends to a Lightning Address or LNURL. The recipient of an LNURL send is a user of the service or
  * an external user.
  */
 export const lnurlSend: Kind = {
+  name: 'lnurl-send',
   to: ['lnurl'],
   carries: lightning,
   quote(ctx, request) {
     const address = requiredDetail(request, 'address');
-    const { lnurlAddress, user, account } = resolveLnurl(ctx, address);
+    const { lnurlAddress, account } = resolveLnurl(ctx, address);
     return {
       ...price(request, {
         ...requestedAmount(request, 'source'),
@@ -351,15 +325,18 @@ export const lnurlSend: Kind = {
         networkFee: lightningNetworkFeeOf,
       }),
       destDetails: { reqDetails: { address, lnurlAddress } },
-      extra: { accountId: account?.id, planned: endingOfLnurlUser(user) },
+      recipientId: account?.id,
     };
   },
   ...sending({
-    name: 'lnurl-send',
     startAfter: durations.lightningStart,
     settleAfter: () => durations.lightningSettle,
+    obstacle: (_ctx, txn) =>
+      txn.state === 'srccreated'
+        ? undefined
+        : refusalOfLnurlUser(placeOf(paidDetail(txn, 'address')).user),
     deliver(ctx, txn) {
-      const account = findAccount(ctx.store, v.parse(recipient, txn.extra).accountId ?? '');
+      const account = findAccount(ctx.store, txn.recipientId ?? '');
       if (account === undefined) return;
       payReceive(
         ctx,
@@ -377,44 +354,41 @@ const minimum = new Big('0.00001');
  * transfer.
  */
 export const onchainSend: Kind = {
+  name: 'onchain-send',
   to: ['on-chain'],
   carries: onChain,
   quote(_ctx, request) {
-    const text = requiredDetail(request, 'address');
-    const { address, program } = readAddress(text);
+    const address = requiredDetail(request, 'address');
+    readBitcoinAddress(address);
     const { side, amount } = requestedAmount(request, 'dest');
     if (amount.lt(minimum)) throw badRequest(`the minimum is ${minimum.toFixed()} BTC`);
     return {
       ...price(request, { side, amount, fee: 'send', networkFee: chainNetworkFee.bitcoin }),
-      destDetails: { reqDetails: { address: text } },
-      extra: { address, planned: endingOfAddress(program) },
+      destDetails: { reqDetails: { address } },
     };
   },
-  ...sending({
-    name: 'onchain-send',
-    startAfter: durations.broadcast,
-    send: sendOn('bitcoin'),
-  }),
+  ...sendingOn('bitcoin', readBitcoinAddress),
 };
 
 /** Reads an address of mainnet or testnet in one of the four formats from the specification. */
-function readAddress(text: string) {
-  const address = orRefuse(() => parseBitcoinAddress(text));
-  if (address.network === 'regtest') throw badRequest('the address is on another network');
-  if (address.type === 'witness') throw badRequest('the address has an undefined version');
-  return address;
+function readBitcoinAddress(text: string) {
+  const { address, network, type, program: hash } = orRefuse(() => parseBitcoinAddress(text));
+  if (network === 'regtest') throw badRequest('the address is on another network');
+  if (type === 'witness') throw badRequest('the address has an undefined version');
+  return { address, hash };
 }
 
 /**
  * Sends USDT to an address on TRON. The service refuses Ethereum addresses ("not available yet").
  */
 export const usdtSend: Kind = {
+  name: 'usdt-send',
   to: ['tron', 'eth'],
   carries: { network: 'tron', ccy: 'USDT' },
   quote(_ctx, request) {
     if (request.dest.method === 'eth') throw badRequest('eth is not available yet');
     const address = requiredDetail(request, 'address');
-    const { hex } = orRefuse(() => parseTronAddress(address));
+    readTronAddress(address);
     if (address === tronUsdtContract) throw badRequest('the address is the USDT contract');
     return {
       ...price(request, {
@@ -423,15 +397,15 @@ export const usdtSend: Kind = {
         networkFee: chainNetworkFee.tron,
       }),
       destDetails: { reqDetails: { address } },
-      extra: { address, planned: endingOfAddress(hex.slice(2)) },
     };
   },
-  ...sending({
-    name: 'usdt-send',
-    startAfter: durations.broadcast,
-    send: sendOn('tron'),
-  }),
+  ...sendingOn('tron', readTronAddress),
 };
+
+function readTronAddress(address: string) {
+  const { hex } = orRefuse(() => parseTronAddress(address));
+  return { address, hash: hex.slice(2) };
+}
 
 /** The path prefix of a user's LNURL-pay endpoint (LUD-16). */
 export const payPath = '/.well-known/lnurlp/';
@@ -441,22 +415,20 @@ export const payPath = '/.well-known/lnurlp/';
  * of this service. Throws a `Refusal` for an invalid text and for an unknown recipient.
  */
 function resolveLnurl(ctx: Context, text: string) {
-  const { lnurlAddress, host, user } = text.includes('@')
-    ? placeOfAddress(text)
-    : placeOfLnurl(text);
+  const { lnurlAddress, host, user } = placeOf(text);
   const isOwn = host === new URL(ctx.baseUrl).host;
   const account = isOwn ? findAccount(ctx.store, user) : undefined;
   if (user === unknownLnurlUser || (isOwn && account === undefined))
     throw badRequest('there is no such Lightning Address');
-  return { lnurlAddress, user, account };
+  return { lnurlAddress, account };
 }
 
-function placeOfAddress(text: string) {
-  const { user, domain, address } = orRefuse(() => parseLightningAddress(text));
-  return { lnurlAddress: address, host: domain, user };
-}
-
-function placeOfLnurl(text: string) {
+/** Returns the host and the user name in a Lightning Address or LNURL. */
+function placeOf(text: string) {
+  if (text.includes('@')) {
+    const { user, domain, address } = orRefuse(() => parseLightningAddress(text));
+    return { lnurlAddress: address, host: domain, user };
+  }
   const url = new URL(orRefuse(() => decodeLnurl(text)));
   const user = url.pathname.replace(payPath, '').split('/').at(-1) ?? '';
   return { lnurlAddress: text.toUpperCase(), host: url.host, user };

@@ -3,8 +3,16 @@
 import * as v from 'valibot';
 import { countryCodes } from '../formats/country.js';
 import { complaint, badRequest, number } from './wire.js';
-import { price, requestedAmount, type CreateRequest, type Kind, sending } from './kind.js';
-import { durations, endingOfAccount } from './unspecified.js';
+import {
+  price,
+  requestedAmount,
+  type CreateRequest,
+  type Kind,
+  type RequestedSide,
+  sending,
+} from './kind.js';
+import type { Transaction } from './transactions.js';
+import { durations, refusalOfAccount } from './unspecified.js';
 
 type Names = Readonly<Record<string, string>>;
 
@@ -253,16 +261,12 @@ const namedAccount = v.object({
   institutionName: text,
 });
 
-const terms = v.object({ instant: v.boolean() });
-
 export const payout: Kind = {
+  name: 'payout',
   to: payoutMethodNames,
   quote(_ctx, request) {
     const { source, dest } = request;
-    const candidates = findPayoutMethods(dest.method, dest.ccy);
-    if (candidates.length === 0)
-      throw badRequest(`unsupported country or method: ${dest.method} in ${dest.ccy}`);
-    const { payoutMethod, account } = readRecipient(request, candidates);
+    const { payoutMethod } = readRecipient(dest);
     const sender = readKyc('sourceReq', source.kyc);
     readKyc('destReq', dest.kyc);
     assertSourceOfFunds(request, sender.details.countryCode !== payoutMethod.country);
@@ -270,26 +274,33 @@ export const payout: Kind = {
       ...price(request, { ...requestedAmount(request, 'dest'), fee: 'payout' }),
       sourceDetails: { reqDetails: {}, kyc: source.kyc },
       destDetails: { reqDetails: dest.reqDetails, kyc: dest.kyc },
-      extra: {
-        instant: payoutMethod.instant,
-        sourceOfFunds: request.sourceOfFunds,
-        planned: endingOfAccount(account),
-      },
+      sourceOfFunds: request.sourceOfFunds,
     };
   },
   ...sending({
-    name: 'payout',
     startAfter: durations.payoutStart,
     settleAfter: (txn) =>
-      v.parse(terms, txn.extra).instant ? durations.payoutInstant : durations.payoutStandard,
+      recipientOf(txn).payoutMethod.instant ? durations.payoutInstant : durations.payoutStandard,
+    obstacle: (_ctx, txn) =>
+      txn.state === 'srccreated' ? undefined : refusalOfAccount(recipientOf(txn).account),
   }),
 };
 
-/** Reads the recipient's account. The institution of the account determines the payout method. */
-function readRecipient(
-  { dest: { reqDetails } }: CreateRequest,
-  candidates: readonly PayoutMethod[],
-) {
+const recipientOf = ({ destMethod: method, destCcy: ccy, destDetails }: Transaction) =>
+  readRecipient({ method, ccy, reqDetails: destDetails.reqDetails });
+
+/**
+ * Reads the recipient's account. The institution of the account determines the payout method if the
+ * method code is `mobile`.
+ */
+function readRecipient({
+  method,
+  ccy,
+  reqDetails,
+}: Pick<RequestedSide, 'method' | 'ccy' | 'reqDetails'>) {
+  const candidates = findPayoutMethods(method, ccy);
+  if (candidates.length === 0)
+    throw badRequest(`unsupported country or method: ${method} in ${ccy}`);
   const shape = 'bankAcctNum' in reqDetails ? bankAccount : namedAccount;
   const given = read<v.InferOutput<typeof shape>>(shape, 'destReq.reqDetails', reqDetails);
   const { institutionCode } = given;

@@ -2,17 +2,7 @@
 import * as v from 'valibot';
 import { type Context, randomId } from './world.js';
 import type { Store, Value } from './database.js';
-import {
-  readJson,
-  writeJson,
-  states,
-  type State,
-  decimal,
-  fields,
-  fromUnits,
-  toUnits,
-  badRequest,
-} from './wire.js';
+import { readJson, writeJson, states, type State, fields, number, badRequest } from './wire.js';
 import type { Account } from './accounts.js';
 import { wholeNumber } from './routing.js';
 import { listValues, maxPageSize, timeWindows } from './unspecified.js';
@@ -21,57 +11,57 @@ import { listValues, maxPageSize, timeWindows } from './unspecified.js';
 const details = v.object({ reqDetails: fields, kyc: v.optional(fields) });
 export type SideDetails = v.InferOutput<typeof details>;
 
-const json = <T>(shape: v.GenericSchema<unknown, T>) =>
-  v.pipe(v.string(), v.transform(readJson), shape);
+const ending = v.object({
+  /** The final state of the transaction. Only faults cause the states `rejected` and `error`. */
+  state: v.picklist(['failed', 'rejected', 'error']),
+  /** The message in the webhook event. */
+  msg: v.string(),
+});
 
-const row = v.pipe(
-  v.object({
-    id: v.string(),
-    accountId: v.string(),
-    accountDisplayName: v.string(),
-    kind: v.string(),
-    state: v.picklist(states),
-    extRefId: v.nullable(v.string()),
-    note: v.nullable(v.string()),
-    sourceCcy: v.string(),
-    sourceMethod: v.string(),
-    sourceAmount: v.number(),
-    sourceDetails: json(details),
-    destCcy: v.string(),
-    destMethod: v.string(),
-    destAmount: v.number(),
-    destDetails: json(details),
-    /**
-     * The data that only the transaction's kind uses. Responses show only the field `sourceOfFunds`
-     * of `extra`.
-     */
-    extra: json(fields),
-    /** The total debit of the source wallet, including fees. */
-    charge: v.number(),
-    /** The amount that the destination receives. */
-    arrives: v.number(),
-    /** The service fee, which is in the source currency, like `networkFee`. */
-    serviceFee: v.number(),
-    networkFee: v.number(),
-    fxRate: decimal,
-    /** The expiry, which is in epoch ms, like `createdAt` and `updatedAt`. */
-    expiresAt: v.number(),
-    createdAt: v.number(),
-    updatedAt: v.number(),
-  }),
-  // The database stores amounts in the smallest unit of the currency.
-  v.transform((inUnits) => ({
-    ...inUnits,
-    sourceAmount: fromUnits(inUnits.sourceCcy, inUnits.sourceAmount),
-    destAmount: fromUnits(inUnits.destCcy, inUnits.destAmount),
-    charge: fromUnits(inUnits.sourceCcy, inUnits.charge),
-    arrives: fromUnits(inUnits.destCcy, inUnits.arrives),
-    serviceFee: fromUnits(inUnits.sourceCcy, inUnits.serviceFee),
-    networkFee: fromUnits(inUnits.sourceCcy, inUnits.networkFee),
-  })),
-);
+export type Ending = Readonly<v.InferOutput<typeof ending>>;
 
-export type Transaction = Readonly<v.InferOutput<typeof row>>;
+const milliseconds = v.pipe(number, v.transform(Number));
+
+const transaction = v.object({
+  id: v.string(),
+  accountId: v.string(),
+  accountDisplayName: v.string(),
+  kind: v.string(),
+  state: v.picklist(states),
+  extRefId: v.optional(v.string()),
+  note: v.optional(v.string()),
+  sourceCcy: v.string(),
+  sourceMethod: v.string(),
+  sourceAmount: number,
+  sourceDetails: details,
+  destCcy: v.string(),
+  destMethod: v.string(),
+  destAmount: number,
+  destDetails: details,
+  sourceOfFunds: v.optional(fields),
+  /** The total debit of the source wallet, including fees. */
+  charge: number,
+  /** The amount that the destination receives. */
+  arrives: number,
+  /** The service fee, which is in the source currency, like `networkFee`. */
+  serviceFee: number,
+  networkFee: number,
+  fxRate: number,
+  /** The account of the recipient of an LNURL send, if the recipient is a user of this service. */
+  recipientId: v.optional(v.string()),
+  /** How a send or swap ends instead of settling, because a fault plans this ending. */
+  planned: v.optional(ending),
+  /** How the recipient returns a completed send after a delay in ms, because of a fault. */
+  returned: v.optional(v.object({ ...ending.entries, delay: milliseconds })),
+  /** The settled amount of the source if a fault changes the amount. */
+  settledSource: v.optional(number),
+  /** The expiry, which is in epoch ms, like `createdAt` and `updatedAt`. */
+  expiresAt: milliseconds,
+  createdAt: milliseconds,
+  updatedAt: milliseconds,
+});
+
+export type Transaction = Readonly<v.InferOutput<typeof transaction>>;
 type NewTransaction = Omit<Transaction, 'id' | 'state' | 'createdAt' | 'updatedAt'>;
 
 export type Quote = Pick<
@@ -79,19 +69,23 @@ export type Quote = Pick<
   | 'sourceCcy'
   | 'sourceAmount'
   | 'sourceDetails'
+  | 'sourceOfFunds'
   | 'destCcy'
   | 'destAmount'
   | 'destDetails'
-  | 'extra'
   | 'charge'
   | 'arrives'
   | 'serviceFee'
   | 'networkFee'
   | 'fxRate'
+  | 'recipientId'
 >;
 
-const select = `SELECT txn.*, display_name AS account_display_name
-  FROM txn JOIN account ON account.id = txn.account_id`;
+/** The database stores a transaction as JSON, and the columns by which lists filter and sort. */
+const row = v.pipe(
+  v.object({ document: v.pipe(v.string(), v.transform(readJson), transaction) }),
+  v.transform(({ document }) => document),
+);
 
 /**
  * The age of a stale read, which shows transactions as they were `ago` ms or `steps` state changes
@@ -110,10 +104,8 @@ interface ReadLag {
  */
 const withLag = `
   WITH txn AS (
-    SELECT number, now.id, account_id, kind, ext_ref_id, note,
-      source_ccy, source_method, source_amount, dest_ccy, dest_method, dest_amount, dest_details,
-        extra, service_fee, network_fee, fx_rate, created_at,
-      was.state, was.source_details, was.charge, was.arrives, was.expires_at, was.at AS updated_at
+    SELECT number, now.id, account_id, source_method, dest_method, created_at, was.state,
+      was.document
     FROM main.txn AS now JOIN state_change AS was ON was.id = (
       SELECT id FROM (
         SELECT id FROM state_change WHERE txn_id = now.id AND at <= ? ORDER BY id DESC LIMIT ?
@@ -137,7 +129,7 @@ function readPast<T>(
 }
 
 export function findTransaction(store: Store, id: string): Transaction | undefined {
-  return store.one(row, `${select} WHERE txn.id = ?`, id);
+  return store.find(row, 'txn', { id });
 }
 
 /** Finds a transaction that another record refers to. Throws if the transaction does not exist. */
@@ -156,21 +148,7 @@ export function findPastTransaction(
   id: string,
   lag: ReadLag,
 ): Transaction | undefined {
-  return readPast(ctx, lag, row, `${select} WHERE txn.id = ?`, [id])[0];
-}
-
-function selectPage(
-  ctx: Context,
-  lag: ReadLag | undefined,
-  condition: string,
-  values: readonly Value[],
-  limit: number,
-  skipped: number,
-): Transaction[] {
-  const page = `SELECT id FROM txn WHERE ${condition}
-    ORDER BY created_at DESC, number DESC LIMIT ? OFFSET ?`;
-  const sql = `${select} WHERE txn.id IN (${page}) ORDER BY txn.created_at DESC, number DESC`;
-  return readPast(ctx, lag, row, sql, [...values, limit, skipped]);
+  return readPast(ctx, lag, row, 'SELECT document FROM txn WHERE id = ?', [id])[0];
 }
 
 export function extRefIdExists(store: Store, accountId: string, extRefId: string): boolean {
@@ -195,74 +173,41 @@ export function insertTransaction(ctx: Context, txn: NewTransaction): Transactio
     createdAt,
     updatedAt: createdAt,
   };
-  const { accountDisplayName: _ofAccount, ...columns } = quoted;
-  ctx.store.insert('txn', {
-    ...columns,
-    ...partsOf(quoted),
-    sourceAmount: toUnits(txn.sourceCcy, txn.sourceAmount),
-    destAmount: toUnits(txn.destCcy, txn.destAmount),
-    destDetails: writeJson(txn.destDetails),
-    extra: writeJson(txn.extra),
-    serviceFee: toUnits(txn.sourceCcy, txn.serviceFee),
-    networkFee: toUnits(txn.sourceCcy, txn.networkFee),
-    fxRate: txn.fxRate.toFixed(),
-  });
+  const { id, state, accountId, extRefId = null, sourceMethod, destMethod } = quoted;
+  const document = writeJson(quoted);
+  const columns = { id, state, accountId, extRefId, sourceMethod, destMethod, createdAt };
+  ctx.store.insert('txn', { ...columns, document });
   return quoted;
 }
-
-/** The stored fields that can differ between the states of a transaction. */
-const partsOf = ({
-  state,
-  sourceCcy,
-  sourceDetails,
-  charge,
-  destCcy,
-  arrives,
-  expiresAt,
-}: Transaction) => ({
-  state,
-  sourceDetails: writeJson(sourceDetails),
-  charge: toUnits(sourceCcy, charge),
-  arrives: toUnits(destCcy, arrives),
-  expiresAt,
-});
-
-export type Changes = Partial<
-  Pick<Transaction, 'sourceDetails' | 'extra' | 'expiresAt' | 'charge' | 'arrives'>
->;
 
 /**
  * Stores the next state of a transaction. Throws if the state has changed since the caller read the
  * transaction.
  */
 export function updateTransaction(
-  ctx: Context,
+  { store, now }: Context,
   txn: Transaction,
   state: State,
-  changes: Changes,
+  changes: Partial<Transaction>,
 ): Transaction {
-  const next = { ...txn, ...changes, state, updatedAt: Math.max(ctx.now, txn.updatedAt) };
-  const written = ctx.store.update(
-    'txn',
-    { ...partsOf(next), extra: writeJson(next.extra), updatedAt: next.updatedAt },
-    { id: txn.id, state: txn.state },
-  );
-  if (written !== 1) throw new Error(`Transaction ${txn.id} is not ${txn.state} any more.`);
+  const next = { ...txn, ...changes, state, updatedAt: Math.max(now, txn.updatedAt) };
+  const { id, state: before } = txn;
+  const written = store.update('txn', { state, document: writeJson(next) }, { id, state: before });
+  if (written !== 1) throw new Error(`Transaction ${id} is not ${before} any more.`);
   return next;
 }
 
-/**
- * Records the new state of a transaction in `state_change`, with the transaction's values at that
- * time.
- */
+/** Records the new state of a transaction, with the transaction's values at that time. */
 export function insertStateChange({ store, now }: Context, txn: Transaction, msg: string): void {
-  store.insert('state_change', { txnId: txn.id, msg, at: now, ...partsOf(txn) });
+  const { id: txnId, state } = txn;
+  store.insert('state_change', { txnId, state, msg, at: now, document: writeJson(txn) });
 }
 
 const defaultLimit = 20;
 const forever = Number.MAX_SAFE_INTEGER;
 
 const countRow = v.object({ count: v.number() });
+const newestFirst = 'ORDER BY created_at DESC, number DESC';
 
 /**
  * Returns one page of the account's transactions, newest first. For a stale read, `lag` selects the
@@ -283,14 +228,12 @@ export function listTransactions(
     ...filters.map(({ sql }) => sql),
   ].join(' AND ');
   const values = [account.id, ...readPeriod(query, ctx.now), ...filters.map(({ value }) => value)];
-  const [counted] = readPast(
-    ctx,
-    lag,
-    countRow,
-    `SELECT count(*) AS count FROM txn WHERE ${condition}`,
-    values,
-  );
-  const items = selectPage(ctx, lag, condition, values, limit, (page - 1) * limit);
+  const count = `SELECT count(*) AS count FROM txn WHERE ${condition}`;
+  const [counted] = readPast(ctx, lag, countRow, count, values);
+  // Finds the ids of the page in the index alone, and reads only the documents of the page.
+  const ids = `SELECT id FROM txn WHERE ${condition} ${newestFirst} LIMIT ? OFFSET ?`;
+  const sql = `SELECT document FROM txn WHERE id IN (${ids}) ${newestFirst}`;
+  const items = readPast(ctx, lag, row, sql, [...values, limit, (page - 1) * limit]);
   return { items, pagination: { page, limit, total: counted?.count ?? 0 } };
 }
 

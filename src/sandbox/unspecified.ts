@@ -169,33 +169,24 @@ export function lightningNetworkFeeOf(amount: Big, decimals: number): Big {
 export const networkFeeDeduction = 'deductNetworkFees';
 
 /**
- * The outcomes of payments to unreachable destinations. An unreachable destination is an address or
- * account number that consists of zeroes (after the country code of a mobile number), a Lightning
- * invoice with the description "no route", or the Lightning user `no-route`.
+ * The reason why a payment to an address fails, or undefined if the address is reachable. An
+ * address or account number is unreachable if it consists of zeroes (after the country code of a
+ * mobile number). The argument `hash` is the hash of the address in hex, of which only the first 20
+ * bytes count.
  */
-const unreachable = {
-  address: { state: 'failed', instead: 'start', msg: 'the network refused the transfer' },
-  account: { state: 'failed', instead: 'settle', msg: 'the recipient account does not exist' },
-  route: { state: 'failed', instead: 'settle', msg: 'no route' },
-} as const;
+export const refusalOfAddress = (hash: string): string | undefined =>
+  /^0{40}/.test(hash) ? 'the network refused the transfer' : undefined;
 
-type UnreachableEnding = (typeof unreachable)[keyof typeof unreachable];
+export const refusalOfAccount = (number: string): string | undefined =>
+  /^0+$/.test(number) ? 'the recipient account does not exist' : undefined;
 
-/**
- * The outcome of a payment to an unreachable address, or undefined if the address is reachable. The
- * argument `hash` is the hash of the address in hex, of which only the first 20 bytes count.
- */
-export const endingOfAddress = (hash: string): UnreachableEnding | undefined =>
-  /^0{40}/.test(hash) ? unreachable.address : undefined;
+/** No route leads to a Lightning invoice with the description `no route`. */
+export const refusalOfInvoice = (description: string | null): string | undefined =>
+  description === 'no route' ? 'no route' : undefined;
 
-export const endingOfAccount = (number: string): UnreachableEnding | undefined =>
-  /^0+$/.test(number) ? unreachable.account : undefined;
-
-export const endingOfInvoice = (description: string | null): UnreachableEnding | undefined =>
-  description === 'no route' ? unreachable.route : undefined;
-
-export const endingOfLnurlUser = (user: string): UnreachableEnding | undefined =>
-  user === 'no-route' ? unreachable.route : undefined;
+/** No route leads to the Lightning user `no-route`. */
+export const refusalOfLnurlUser = (user: string): string | undefined =>
+  user === 'no-route' ? 'no route' : undefined;
 
 /** The limits of an LNURL-pay request, in millisatoshis. */
 export const lnurlSendable = { min: 1_000, max: 100_000_000_000 } as const;

@@ -89,8 +89,7 @@ export type Trigger =
 const unconfirmed = { lapse: 'expired', cancel: 'usercanceled' } as const;
 // The specification does not show which states can change to `failed`, `rejected` and `error`. A
 // quoted send or swap fails if the balance no longer covers the amount at the confirmation.
-const broken = { rejected: 'rejected', error: 'error' } as const;
-const failing = { failed: 'failed', ...broken } as const;
+const failing = { failed: 'failed', rejected: 'rejected', error: 'error' } as const;
 
 /** The next state of each state, by flow and trigger. */
 const transitions: Readonly<
@@ -103,11 +102,11 @@ const transitions: Readonly<
   'onchain-receive': {
     quoted: { ...unconfirmed, confirm: 'srcintent' },
     srcintent: { detect: 'srccreated', lapse: 'expired' },
-    srccreated: { settle: 'completed', ...broken },
+    srccreated: { settle: 'completed' },
   },
   send: {
     quoted: { ...unconfirmed, confirm: 'srccreated', failed: 'failed' },
-    srccreated: { start: 'destsent', ...failing },
+    srccreated: { start: 'destsent', failed: 'failed' },
     destsent: { settle: 'completed', ...failing },
     // A final state normally never changes. Only an injected fault makes the recipient return the
     // money of a completed send.
@@ -290,13 +289,6 @@ export const number = v.instance(Big, 'must be a number');
 
 export const whole = (min: number, max: number) =>
   v.pipe(number, v.transform(Number), v.integer(), v.minValue(min), v.maxValue(max));
-
-/** The schema of a decimal that the database stores as text. */
-export const decimal = v.pipe(
-  v.string(),
-  v.regex(/^-?\d+(\.\d+)?$/),
-  v.transform((text) => new Big(text)),
-);
 
 export const currency = v.picklist(
   Object.keys(unitsPerDollar),

@@ -74,15 +74,6 @@ export function unschedule(ctx: Context, subject: string): void {
   ctx.store.run('DELETE FROM due WHERE subject = ?', subject);
 }
 
-/** Makes the named actions that are scheduled for later due now. */
-export function bringForward({ store, now }: Context, actions: readonly string[]): void {
-  store.run(
-    'UPDATE due SET at = ?1 WHERE at > ?1 AND action IN (SELECT value FROM json_each(?2))',
-    now,
-    JSON.stringify(actions),
-  );
-}
-
 export function nextDue(store: Store): number | undefined {
   return store.one(v.object({ at: v.number() }), 'SELECT at FROM due ORDER BY at, id LIMIT 1')?.at;
 }
@@ -224,7 +215,6 @@ const invoiceRow = v.object({
   paymentHash: v.string(),
   invoice: v.string(),
   txnId: v.nullable(v.string()),
-  expiresAt: v.number(),
   paidAt: v.nullable(v.number()),
 });
 
@@ -240,17 +230,15 @@ export interface InvoiceTerms {
   readonly txnId: string | null;
 }
 
-export function createInvoice(ctx: Context, terms: InvoiceTerms): KnownInvoice {
-  const preimage = ctx.random(32);
+export function createInvoice(ctx: Context, terms: InvoiceTerms) {
   const timestamp = Math.floor(ctx.now / 1000);
   const expiry = Math.max(1, Math.floor(terms.expiryMs / 1000));
-  const paymentHash = sha256Hex(preimage);
-  const amountMsat = msatOf(terms.amount);
+  const paymentHash = sha256Hex(ctx.random(32));
   const key = requireSetting(ctx.store, terms.txnId === null ? 'outsideNodeKey' : 'nodeKey');
   const invoice = encodeInvoice(
     {
       network: 'testnet',
-      amountMsat,
+      amountMsat: msatOf(terms.amount),
       paymentHash,
       paymentSecret: randomHex(ctx.random, 32),
       ...(typeof terms.description === 'string'
@@ -261,15 +249,8 @@ export function createInvoice(ctx: Context, terms: InvoiceTerms): KnownInvoice {
     },
     Buffer.from(key, 'hex'),
   );
-  const expiresAt = (timestamp + expiry) * 1000;
-  const made = { paymentHash, invoice, txnId: terms.txnId, expiresAt, paidAt: null };
-  ctx.store.insert('invoice', {
-    ...made,
-    origin: terms.txnId === null ? 'outside' : 'own',
-    preimage: Buffer.from(preimage).toString('hex'),
-    amountMsat: String(amountMsat),
-  });
-  return made;
+  ctx.store.insert('invoice', { paymentHash, invoice, txnId: terms.txnId });
+  return { paymentHash, invoice, expiresAt: (timestamp + expiry) * 1000 };
 }
 
 export function createNodes({ store, random }: Context): void {
@@ -298,18 +279,10 @@ export function findInvoice(store: Store, paymentHash: string): KnownInvoice | u
   return store.find(invoiceRow, 'invoice', { paymentHash });
 }
 
-export function markPaid(ctx: Context, paymentHash: string): void {
-  const changes = ctx.store.run(
-    'UPDATE invoice SET paid_at = ? WHERE payment_hash = ? AND paid_at IS NULL',
-    ctx.now,
-    paymentHash,
-  );
-  if (changes !== 1) throw new Error(`Invoice ${paymentHash} does not exist or is already paid.`);
-}
-
-export function rememberPaid(
-  ctx: Context,
-  invoice: { paymentHash: string; invoice: string; amountMsat: string; expiresAt: number },
+export function markPaid(
+  { store, now }: Context,
+  invoice: { paymentHash: string } | { txnId: string },
 ): void {
-  ctx.store.insert('invoice', { ...invoice, origin: 'foreign', paidAt: ctx.now });
+  const changes = store.update('invoice', { paidAt: now }, { ...invoice, paidAt: null });
+  if (changes !== 1) throw new Error('The invoice does not exist or is already paid.');
 }

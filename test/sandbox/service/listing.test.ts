@@ -49,11 +49,19 @@ function multiply(store: Store): void {
     state: `CASE WHEN n % 1777 = 0 THEN '${rareState}' ELSE json_extract('${JSON.stringify(pool)}',
       '$[' || (n * 7919 % 1000 * n % ${pool.length}) || ']') END`,
   };
+  changed['document'] =
+    `json_set(document, '$.id', ${changed['id']}, '$.state', ${changed['state']}, ` +
+    `'$.createdAt', ${changed['created_at']})`;
   const columns = store
     .all(v.object({ name: v.string() }), 'PRAGMA table_info(txn)')
     .map(({ name }) => name);
   // The two original transactions get earlier creation times than their copies.
-  store.run('UPDATE txn SET created_at = created_at - ? WHERE number > ?', 1000 * rows, initial);
+  store.run(
+    `UPDATE txn SET created_at = created_at - ?1,
+       document = json_set(document, '$.createdAt', created_at - ?1) WHERE number > ?2`,
+    1000 * rows,
+    initial,
+  );
   store.run(
     `WITH RECURSIVE series (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM series WHERE n < ?)
      INSERT INTO txn (${columns.join(', ')})

@@ -30,7 +30,7 @@ import {
   completeRecipient,
   openLookUp,
 } from '../payout/payout-flow.js';
-import { askRecipient } from '../payout/payout-wizard.js';
+import { recipientQuestions } from '../payout/payout-wizard.js';
 import { text, word } from '../values.js';
 
 export const contactsList = defineCommand({
@@ -89,8 +89,8 @@ export const contactsAdd = defineCommand({
     const missing = missingFlags(start, destinationOptions);
     if (missing.length > 0) ask.demand(missing);
     const lookUp = await openLookUp(context);
-    const prompts = { pose: ask.pose, institutions: lookUp };
-    const draft = missing.length === 0 ? start : await askRecipient(start, prompts);
+    const { steps, onStep } = recipientQuestions(start, { institutions: lookUp });
+    const draft = missing.length === 0 ? start : await walk(ask.pose, start, steps, { onStep });
     if (draft === back) throw leftAtOnce(context, 'Nothing was saved');
     const kept = {
       ...(await completeRecipient(draft, lookUp)),

@@ -6,6 +6,7 @@ import { Failure } from '../../formats/failure.js';
 import { contactNamed, type Contact } from '../../store/profile/profiles.js';
 import {
   readSend,
+  readSendNow,
   type Missing,
   type ReadSend,
   type SendRequest,
@@ -64,19 +65,13 @@ async function readAndPay(
   const plan = (answers: SendWords): ReadSend =>
     readSend(withContact(answers, context), environment);
   const read = planOrSuggest(words, plan, context);
-  const pay = ({
-    request,
-    missing,
-  }: ReadSend & { readonly request?: SendRequest }): Promise<Transaction> => {
-    if (request === undefined) throw new Error(`The ${missing} of the send is missing.`);
-    return paySend(request, flags, context);
-  };
-  if (read.missing === undefined) return pay(read);
+  if (read.missing === undefined) return paySend(read.request, flags, context);
   const { missing, ccy } = read;
   demandAnswers(missingWords(words, missing, ccy), flags, context);
   // svcpay loads the wizard only to ask a question, because most payments ask no question.
   const { guideSend } = await import('./send-wizard.js');
-  const run = (answers: SendWords): Promise<Transaction> => pay(plan(answers));
+  const run = (answers: SendWords): Promise<Transaction> =>
+    paySend(readSendNow(withContact(answers, context), environment), flags, context);
   return guideSend(words, missing, { plan, run, ref: flags.ref }, context);
 }
 

@@ -1,15 +1,15 @@
 // Asks for the missing answers of a send at a terminal: destination, method and amount.
 import type { Transaction } from '../../api/types.js';
-import { formatAmount, type Money, moneyFromWire } from '../../formats/amount.js';
+import { formatAmount, type Money } from '../../formats/amount.js';
 import { Failure, ifAvailable, orFailure } from '../../formats/failure.js';
 import { type Rail, railProperties } from '../../formats/rails.js';
 import {
   type Pose,
   back,
   type Back,
+  type Questions,
   type Step,
   taking,
-  walk,
 } from '../../terminal/ask/questions.js';
 import { formAbove } from '../../terminal/cards/card.js';
 import { shortened } from '../../formats/text.js';
@@ -17,7 +17,7 @@ import type { Missing, ReadSend, SendWords } from '../../wallet/instruction/send
 import { exact, checkHeld } from '../../wallet/instruction/instruction.js';
 import { type KnownPayee, payeeChoices, readPayees } from '../contacts/payees.js';
 import type { Context } from '../context.js';
-import { runGuided } from './guided.js';
+import { guide, walletChoices } from './guided.js';
 
 type Plan = (words: SendWords) => ReadSend;
 
@@ -28,48 +28,32 @@ interface GuidedSend {
 }
 
 /**
- * Asks for the missing answers of a send, and pays. The person can change answers until the payment
- * is submitted.
+ * Asks for the missing answers of a send, and pays. Each question refuses an invalid answer at once,
+ * and the person can change answers until the payment is submitted.
  */
-export async function guideSend(
+export const guideSend = (
   words: SendWords,
   missing: Missing,
   { plan, run, ref }: GuidedSend,
   context: Context,
-): Promise<Transaction> {
-  const flow = {
-    ask: (answers: SendWords, before?: SendWords) => askSend(answers, plan, context, before),
-    run,
-    changes: [
-      ...(missing === 'way' ? [] : [{ name: 'Change the amount', forget: withoutAmount }]),
-      ...(missing === 'destination'
-        ? [{ name: 'Change the recipient', forget: withoutDestination }]
-        : []),
-    ],
-  };
-  return runGuided(words, flow, ref, context);
-}
+): Promise<Transaction> =>
+  guide(
+    words,
+    {
+      questions: () => sendQuestions(plan, context),
+      run,
+      changes: {
+        ...(missing !== 'way' && { 'Change the amount': ['amount', 'spend'] }),
+        ...(missing === 'destination' && {
+          'Change the recipient': ['amount', 'spend', 'to', 'via'],
+        }),
+      },
+    },
+    ref,
+    context,
+  );
 
-const withoutAmount = (words: SendWords): SendWords => ({
-  ...words,
-  amount: undefined,
-  spend: undefined,
-});
-const withoutDestination = (words: SendWords): SendWords => ({
-  ...withoutAmount(words),
-  to: undefined,
-  via: undefined,
-});
-
-/** Asks for the missing answers of a send. Each question refuses an invalid answer at once. */
-async function askSend(
-  start: SendWords,
-  plan: Plan,
-  context: Context,
-  before: SendWords | undefined,
-): Promise<SendWords | Back> {
-  const onStep = ({ to, via }: SendWords) =>
-    formAbove('Send', [to && `to ${shortened(to)}`, via && wayNames[via]]);
+function sendQuestions(plan: Plan, context: Context): Questions<SendWords> {
   type Asking = (
     soFar: SendWords,
     before: SendWords | undefined,
@@ -80,14 +64,11 @@ async function askSend(
     (missing: Missing, question: Asking): Step<SendWords> =>
     (soFar, before, pose) => {
       const planned = plan(soFar);
-      return planned.missing === missing
-        ? question(soFar, before, pose, 'ccy' in planned ? planned.ccy : undefined)
-        : undefined;
+      return planned.missing === missing ? question(soFar, before, pose, planned.ccy) : undefined;
     };
-  return walk<SendWords>(
-    context.ask.pose,
-    start,
-    [
+  return {
+    onStep: ({ to, via }) => formAbove('Send', [to && `to ${shortened(to)}`, via && wayNames[via]]),
+    steps: [
       asking('destination', (soFar, before, pose) =>
         askDestination(soFar, before, plan, pose, context),
       ),
@@ -109,8 +90,7 @@ async function askSend(
         return pose({ ...question, flag: 'AMOUNT', default: before?.amount, parse });
       }),
     ],
-    { before, onStep },
-  );
+  };
 }
 
 /**
@@ -192,15 +172,9 @@ const wayQuestion = {
   ],
 } as const;
 
-/** Returns the spendable balances that the service reports. */
-async function readBalances({ account }: Context): Promise<Money[]> {
-  const wallets = await (await account()).client.wallets();
-  return wallets.flatMap(({ ccy, availableBalance }) => moneyFromWire(ccy, availableBalance) ?? []);
-}
-
 /**
  * Returns the balances to show with the amount question, or no balances if svcpay cannot read the
  * wallets. A failed read is harmless, because svcpay reads the wallets again for the payment.
  */
 const shownBalances = async (context: Context): Promise<Money[]> =>
-  (await ifAvailable(readBalances(context))) ?? [];
+  ((await ifAvailable(walletChoices(context))) ?? []).flatMap(({ held }) => held ?? []);

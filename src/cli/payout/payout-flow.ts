@@ -35,6 +35,7 @@ import {
 } from '../../wallet/payout/methods.js';
 import type { Instruction, PayoutDetails } from '../../wallet/instruction/instruction.js';
 import type { Context } from '../context.js';
+import type { Changes } from '../payment/guided.js';
 import { runPayment } from '../payment/payment-flow.js';
 import { type PaymentFlags, paymentOptions } from '../payment/payment-options.js';
 import { type ValuesOf, choice, currency, file, flagName, text, whole, word } from '../values.js';
@@ -379,31 +380,41 @@ export function partyOf(draft: Draft, who: 'recipient' | 'sender'): Party | unde
     : undefined;
 }
 
-const change = (name: string, forgotten: RegExp, others: Draft = {}) => ({
-  name,
-  forget: (draft: Draft): Draft => ({
-    ...draft,
-    ...Object.fromEntries(
-      Object.keys(draft).flatMap((each) => (forgotten.test(each) ? [[each, undefined]] : [])),
-    ),
-    ...others,
-  }),
-});
-
-const somebodyNew: Draft = { chosen: '' };
-
 /**
  * The groups of answers that the person can change after the service refused the payout, or after
- * the person declined the quote.
+ * the person declined the quote. A new account or recipient is no longer the chosen contact.
  */
-export const payoutChanges = [
-  change('Change the amount', /^amount$/),
-  change('Pay from another wallet', /^from$/),
-  change('Change the account', /^(?:country|method|institution|acct|amount)/, somebodyNew),
-  change('Change the recipient', /^recipient./, somebodyNew),
-  change('Change your own details', /^sender/),
-  change('Change the purpose, source and relationship', /^(?:purpose|source|relationship)$/),
-];
+export const payoutChanges: Changes<Draft> = {
+  'Change the amount': ['amount'],
+  'Pay from another wallet': ['from'],
+  'Change the account': [
+    'chosen',
+    'country',
+    'method',
+    'methodOf',
+    'institution',
+    'institutionName',
+    'acctNum',
+    'acctName',
+    'amount',
+  ],
+  'Change the recipient': [
+    'chosen',
+    'recipientType',
+    'recipientName',
+    'recipientCountry',
+    'recipientPhone',
+    'recipientAddress',
+  ],
+  'Change your own details': [
+    'senderType',
+    'senderName',
+    'senderCountry',
+    'senderPhone',
+    'senderAddress',
+  ],
+  'Change the purpose, source and relationship': ['purpose', 'source', 'relationship'],
+};
 
 export type LookUp = (countryCode: string) => Promise<readonly Institution[]>;
 

@@ -9,11 +9,11 @@ import {
   back,
   stepFor,
   taking,
-  walk,
   type Back,
   type Choice,
   type ChoiceQuestion,
   type Pose,
+  type Questions,
   type Step,
   type TextQuestion,
 } from '../../terminal/ask/questions.js';
@@ -43,7 +43,6 @@ import {
 } from './payout-flow.js';
 
 interface PayoutPrompts {
-  readonly pose: Pose;
   /** The country of the sender of the last payout, or of the locale, as a suggestion. */
   readonly ownCountry?: string | undefined;
   /** Reads the institutions of a country. */
@@ -85,12 +84,9 @@ type Part = 'Where to' | 'Amount' | 'Account' | 'Recipient' | 'Sender' | 'Codes'
 type PartText = readonly [part: Part, tell: (draft: Draft) => string];
 type PartSteps = readonly [part: Part | undefined, steps: readonly Step<Draft>[]];
 
-/**
- * Asks the questions of a payout. Resolves with `back` if the person goes back from the first
- * question.
- */
-export function askPayout(start: Draft, deps: WizardDeps, before?: Draft): Promise<Draft | Back> {
-  const { keep, onAnswers, pose, worth } = deps;
+/** Returns the questions of a payout. */
+export function payoutQuestions(start: Draft, deps: WizardDeps): Questions<Draft> {
+  const { keep, onAnswers, worth } = deps;
   const keeping = (step: (keep: Keep) => Step<Draft>): Step<Draft>[] =>
     keep === undefined ? [] : [step(keep)];
   const parts: PartSteps[] = [
@@ -102,35 +98,33 @@ export function askPayout(start: Draft, deps: WizardDeps, before?: Draft): Promi
     ['Codes', fundsSteps(deps)],
     [undefined, [walletStep(deps)]],
   ];
-  return askParts('Payout', payoutTexts(start, worth), parts, pose, start, before, onAnswers);
+  return belowForm('Payout', payoutTexts(start, worth), parts, onAnswers);
 }
 
-export const askRecipient = (start: Draft, deps: PayoutPrompts): Promise<Draft | Back> =>
-  askParts('Recipient', [where, ...payee], destinationSteps(start, deps), deps.pose, start);
+export const recipientQuestions = (start: Draft, deps: PayoutPrompts): Questions<Draft> =>
+  belowForm('Recipient', [where, ...payee], destinationSteps(start, deps));
 
-/** Asks the steps of the parts below a form, which names the current part. */
-function askParts(
+/** Returns the questions of the parts, below a form that names the current part. */
+function belowForm(
   name: string,
   texts: readonly PartText[],
   parts: readonly PartSteps[],
-  pose: Pose,
-  start: Draft,
-  before?: Draft,
   onAnswers?: (soFar: Draft) => void,
-): Promise<Draft | Back> {
+): Questions<Draft> {
   const steps = parts.flatMap(([part, steps]) => steps.map((step) => [part, step] as const));
-  const onStep = (soFar: Draft, index: number) => {
-    onAnswers?.(soFar);
-    const at = texts.findIndex(([part]) => part === steps[index]?.[0]);
-    const place = ` · step ${at + 1} of ${texts.length} · ${texts[at]?.[0]}`;
-    return formAbove(
-      at < 0 ? name : name + place,
-      texts.map(([, tell]) => tell(soFar)),
-      at,
-    );
+  return {
+    steps: steps.map(([, step]) => step),
+    onStep(soFar, index) {
+      onAnswers?.(soFar);
+      const at = texts.findIndex(([part]) => part === steps[index]?.[0]);
+      const place = ` · step ${at + 1} of ${texts.length} · ${texts[at]?.[0]}`;
+      return formAbove(
+        at < 0 ? name : name + place,
+        texts.map(([, tell]) => tell(soFar)),
+        at,
+      );
+    },
   };
-  const asked = steps.map(([, step]) => step);
-  return walk(pose, start, asked, { before, onStep });
 }
 
 const where: PartText = [

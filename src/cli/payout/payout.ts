@@ -10,7 +10,7 @@ import type { Context } from '../context.js';
 import { defineCommand, record, list } from '../define.js';
 import { payeeChoices, readPayees } from '../contacts/payees.js';
 import { reference, type PaymentFlags } from '../payment/payment-options.js';
-import { runGuided, walletChoices, type WalletChoice } from '../payment/guided.js';
+import { guide, walletChoices, type WalletChoice } from '../payment/guided.js';
 import {
   payoutChanges,
   payoutCountry,
@@ -31,7 +31,7 @@ import {
   type LookUp,
   institutionsOf,
 } from './payout-flow.js';
-import { askPayout } from './payout-wizard.js';
+import { payoutQuestions } from './payout-wizard.js';
 import { phrase, readAll, word } from '../values.js';
 import { readGivenText, leftAtOnce } from '../process.js';
 import { readWorth } from '../payment/payment-screen.js';
@@ -90,7 +90,7 @@ const runPayout = (flags: PayoutFlags, context: Context): Promise<Transaction> =
 
 async function runPayouts(flags: PayoutFlags, context: Context): Promise<Transaction> {
   if (flags.fromFile !== undefined) return payFromFile(flags.fromFile, flags, context);
-  const { ask, config, globals, settings } = context;
+  const { config, globals, settings } = context;
   const given = readDraft(flags, config.read().contacts, settings.profile.sender);
   const missing = missingFlags(given);
   demandAnswers(missing, flags, context);
@@ -109,7 +109,6 @@ async function runPayouts(flags: PayoutFlags, context: Context): Promise<Transac
   );
   const wizard = {
     ownCountry: ownCountry(payees[0]?.last, context),
-    pose: ask.pose,
     institutions: lookUp,
     known: await payeeChoices(payees, context),
     codes: settings.profile.codes ?? {},
@@ -121,7 +120,7 @@ async function runPayouts(flags: PayoutFlags, context: Context): Promise<Transac
   };
   let left: Draft | undefined;
   const flow = {
-    ask: (draft: Draft, before?: Draft) => askPayout(draft, wizard, before),
+    questions: (draft: Draft) => payoutQuestions(draft, wizard),
     run: (draft: Draft) => {
       left = draft;
       return payAndSave(draft, flags, lookUp, context, () => (left = undefined));
@@ -129,7 +128,7 @@ async function runPayouts(flags: PayoutFlags, context: Context): Promise<Transac
     changes: payoutChanges,
   };
   try {
-    return await runGuided(start, flow, flags.ref, context);
+    return await guide(start, flow, flags.ref, context);
   } finally {
     if (left?.country !== undefined && left.amount !== undefined) await keepLeft(left, context);
     else if (continued !== undefined) await forgetLeft(context);

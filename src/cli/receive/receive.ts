@@ -2,15 +2,9 @@
 // code, and waits for the money. Asks for what the command line does not name.
 import { transactionNames } from '../../api/names.js';
 import type { Context } from '../context.js';
-import { defineCommand, type View, record } from '../define.js';
-import { leftAtOnce, within } from '../process.js';
-import {
-  back,
-  type Back,
-  type ChoiceQuestion,
-  stepFor,
-  walk,
-} from '../../terminal/ask/questions.js';
+import { defineCommand, type View } from '../define.js';
+import { within } from '../process.js';
+import { type Choice, type Questions, stepFor } from '../../terminal/ask/questions.js';
 import {
   depositView,
   invoiceCard,
@@ -34,7 +28,7 @@ import { describeDuration, formatDuration } from '../../formats/calendar.js';
 import { nearTime, relativeTime } from '../../terminal/time.js';
 import { Failure } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
-import { worthText, type CardDetail, objectView } from '../../terminal/cards/card.js';
+import { worthText, type CardDetail } from '../../terminal/cards/card.js';
 import { rateText } from '../../terminal/cards/quote-card.js';
 import {
   besideSteps,
@@ -70,15 +64,152 @@ const receiveOptions = {
   qrFile: qrFile(),
 };
 
-type ReceiveFlags = ValuesOf<typeof receiveOptions>;
+type ReceiveFlags = Partial<ValuesOf<typeof receiveOptions>>;
+
+const chains = { tron: 'TRON', eth: 'ETH' } as const;
+type Chain = keyof typeof chains;
+
+const deposits = { btc: bitcoinDeposit, usdt: usdtDeposit, lightning: lightningDeposit };
+type DepositCcy = keyof typeof deposits;
 
 /** The methods of a request, in words, and the name of the text that a payer copies. */
 const methods = {
-  lightning: { how: 'over Lightning', noun: 'invoice' },
-  'on-chain': { how: 'on-chain', noun: 'address' },
+  lightning: { how: 'over Lightning', noun: 'invoice', example: 'e.g. 50000sat or 10usd' },
+  'on-chain': { how: 'on-chain', noun: 'address', example: 'e.g. 0.01btc' },
 } as const;
 
 type ReceiveMethod = keyof typeof methods;
+
+/** What a person asks for: a payment request with an amount, or a permanent address. */
+interface Asked {
+  readonly method?: ReceiveMethod | 'address' | undefined;
+  readonly amount?: string | undefined;
+  readonly ccy?: DepositCcy | undefined;
+  readonly chain?: Chain | undefined;
+  /** The way that the person chose, which determines the other answers. */
+  readonly way?: Asked | undefined;
+}
+
+const ways: readonly Choice<Asked>[] = [
+  {
+    name: 'Over Lightning',
+    value: { method: 'lightning' },
+    description: 'an invoice, paid in seconds',
+  },
+  { name: 'On-chain', value: { method: 'on-chain' }, description: 'an address for one payment' },
+  {
+    name: 'To my Bitcoin address',
+    value: { method: 'address', ccy: 'btc' },
+    description: 'permanent',
+  },
+  {
+    name: 'USDT on TRON',
+    value: { method: 'address', ccy: 'usdt', chain: 'tron' },
+    description: 'permanent',
+  },
+  {
+    name: 'USDT on Ethereum',
+    value: { method: 'address', ccy: 'usdt', chain: 'eth' },
+    description: 'permanent',
+  },
+];
+
+const step = stepFor<Asked>();
+
+const questions: Questions<Asked> = {
+  steps: [
+    step(
+      'way',
+      ({ amount }) => ({
+        message: 'How do you want to be paid?',
+        flag: 'METHOD',
+        choices: ways.filter(({ value }) => amount === undefined || value.method !== 'address'),
+      }),
+      ({ method }) => method === undefined,
+      (soFar, way) => ({ ...soFar, ...way, way }),
+    ),
+    step(
+      'amount',
+      ({ method }) => ({
+        message: 'Amount to request',
+        example: methods[method === 'on-chain' ? method : 'lightning'].example,
+        flag: 'AMOUNT',
+        parse(text) {
+          parseAmount(text, method === 'lightning' ? currencyOf(text) : 'BTC');
+          return text;
+        },
+      }),
+      ({ method }) => method !== 'address',
+    ),
+    step(
+      'ccy',
+      () => ({
+        message: 'Which address?',
+        flag: 'CCY',
+        choices: [
+          { value: 'btc', name: 'Bitcoin' },
+          { value: 'usdt', name: 'USDT' },
+          {
+            value: 'lightning',
+            name: 'Lightning Address',
+            description: 'only for accounts with a Lightning Address',
+          },
+        ],
+      }),
+      ({ method }) => method === 'address',
+    ),
+    // The question has no default, because money sent over the wrong blockchain is lost.
+    step(
+      'chain',
+      () => ({
+        message: 'Receive USDT on which chain?',
+        flag: '--chain',
+        choices: [
+          { value: 'tron', name: 'TRON (TRC-20)', description: 'arrives in seconds' },
+          { value: 'eth', name: 'Ethereum (ERC-20)', description: 'arrives in about 15 minutes' },
+        ],
+      }),
+      ({ ccy }) => ccy === 'usdt',
+    ),
+  ],
+};
+
+/** Returns the first argument that the command line lacks, as help shows the argument. */
+function missingOf({ method, amount, ccy, chain }: Asked): string | undefined {
+  if (method === undefined) return 'lightning, onchain or address';
+  if (method !== 'address') return amount === undefined ? 'AMOUNT (e.g. 50000sat)' : undefined;
+  if (ccy === undefined) return 'btc, usdt or lightning';
+  return ccy === 'usdt' && chain === undefined ? '--chain tron|eth' : undefined;
+}
+
+/** Requests a payment, or reads a permanent address, and asks for what `start` lacks. */
+async function runReceive(
+  start: Asked,
+  flags: ReceiveFlags,
+  context: Context,
+): Promise<Requested | CheckedDeposit> {
+  const run = (asked: Asked): Promise<Requested | CheckedDeposit> =>
+    asked.method === 'address'
+      ? readAddress(asked, flags.qrFile, context)
+      : createRequest(asked, flags, context);
+  const missing = missingOf(start);
+  if (missing === undefined) return run(start);
+  const { amount = '50000sat' } = start;
+  context.ask.demand(
+    [missing],
+    start.method === undefined ? `svcpay receive lightning ${amount}` : undefined,
+  );
+  const flow = {
+    questions: () => questions,
+    run,
+    changes: {
+      'Change the amount': ['amount'],
+      'Choose another way': ['way', 'method', 'ccy', 'chain'],
+    },
+    paysNobody: true,
+  } as const;
+  return guide(start, flow, flags.ref, context);
+}
 
 /** A payment request that svcpay has created and checked, and its transaction. */
 interface Requested extends Payable {
@@ -89,45 +220,14 @@ interface Requested extends Payable {
   readonly flags: ReceiveFlags;
 }
 
-/**
- * Creates and checks a payment request. Asks for the amount if the command line contains no amount.
- * Resolves with `back` if the person goes back from the question for the amount.
- */
-async function runReceive(
-  method: ReceiveMethod,
-  amount: string | undefined,
-  flags: ReceiveFlags,
-  context: Context,
-): Promise<Requested | Back> {
-  const run = (text: string): Promise<Requested> => receiveAmount(method, text, flags, context);
-  if (amount !== undefined) return run(amount);
-  context.ask.demand(['AMOUNT (e.g. 50000sat)']);
-  const parse = (text: string): string => {
-    parseAmount(text, method === 'lightning' ? currencyOf(text) : 'BTC');
-    return text;
-  };
-  const question = {
-    message: 'Amount to request',
-    example: method === 'lightning' ? 'e.g. 50000sat or 10usd' : 'e.g. 0.01btc',
-    flag: 'AMOUNT',
-    parse,
-  };
-  const flow = {
-    ask: async (text: string, before?: string): Promise<string | Back> =>
-      text === '' ? context.ask.pose({ ...question, default: before }) : text,
-    run,
-    changes: [{ name: 'Change the amount', forget: () => '' }],
-    paysNobody: true as const,
-  };
-  return guide('', flow, flags.ref, context);
-}
-
-async function receiveAmount(
-  method: ReceiveMethod,
-  text: string,
+/** Creates and checks a payment request. */
+async function createRequest(
+  { method, amount: text }: Asked,
   flags: ReceiveFlags,
   context: Context,
 ): Promise<Requested> {
+  if (method === undefined || method === 'address' || text === undefined)
+    throw new Error('The payment request lacks its method or its amount.');
   const { client: service, id: account } = await context.account();
   const { embedded, network } = context.settings;
   const now = await readAsked(method, text, () => service.rates());
@@ -285,16 +385,29 @@ function waitingText(txn: Transaction, expiresAt: number | undefined, now: numbe
     : `${text}   expires in ${formatDuration(Math.max(expiresAt - now, 0))}`;
 }
 
-const fields = [...paymentFields, 'payTo'];
-
-const requestView: View<Requested | CheckedDeposit> = {
+/** The view of a payment request, which waits for the payment, and of a permanent address. */
+const receiveView = (fields: readonly string[]): View<Requested | CheckedDeposit> => ({
   fields,
   dataOf: (result) => ('deposit' in result ? result.answer : { ...result.txn, payTo: result.text }),
   print: (result, _parts, context) =>
     'deposit' in result
       ? context.out.record(result.answer, depositView(result.deposit))
       : showRequest(result, context),
-};
+});
+
+const requestView = receiveView([...paymentFields, 'payTo']);
+
+export const receive = defineCommand({
+  changes: true,
+  arguments: { amount: phrase('AMOUNT').describe('amount to request') },
+  options: receiveOptions,
+  examples: [
+    ['svcpay receive', 'asks for method and amount; Esc goes back'],
+    ['svcpay receive lightning 50000sat', 'requests this amount over Lightning'],
+  ],
+  run: ({ amount, ...flags }, context) => runReceive({ amount }, flags, context),
+  view: requestView,
+});
 
 export const receiveLightning = defineCommand({
   changes: true,
@@ -310,7 +423,8 @@ export const receiveLightning = defineCommand({
     ['svcpay receive lightning 50000sat -q', 'prints only the invoice'],
     ['svcpay receive lightning 50000sat --wait --json', 'ends when the invoice is paid'],
   ],
-  run: ({ amount, ...flags }, context) => receiveOver('lightning', amount, flags, context),
+  run: ({ amount, ...flags }, context) =>
+    runReceive({ method: 'lightning', amount }, flags, context),
   view: requestView,
 });
 
@@ -322,77 +436,35 @@ export const receiveOnchain = defineCommand({
     ['svcpay receive onchain 0.01btc', 'shows a QR code and waits until the payment is confirmed'],
     ['svcpay receive onchain 0.01btc -q', 'prints only the address'],
   ],
-  run: ({ amount, ...flags }, context) => receiveOver('on-chain', amount, flags, context),
+  run: ({ amount, ...flags }, context) =>
+    runReceive({ method: 'on-chain', amount }, flags, context),
   view: requestView,
 });
 
-async function receiveOver(
-  method: ReceiveMethod,
-  amount: string | undefined,
-  flags: ReceiveFlags,
-  context: Context,
-): Promise<Requested> {
-  const requested = await runReceive(method, amount, flags, context);
-  if (requested === back) throw leftAtOnce(context, 'Nothing was requested');
-  return requested;
-}
-
-type ReceiveChoice = { readonly method: ReceiveMethod } | { readonly address: PermanentAddress };
-
-const ways: readonly {
-  readonly name: string;
-  readonly value: ReceiveChoice;
-  readonly description: string;
-}[] = [
-  {
-    name: 'Over Lightning',
-    value: { method: 'lightning' },
-    description: 'an invoice, paid in seconds',
+export const receiveAddress = defineCommand({
+  arguments: {
+    ccy: choice(['btc', 'usdt', 'lightning'])
+      .optional()
+      .describe('btc, usdt or lightning (your Lightning Address, if the account has one)'),
   },
-  { name: 'On-chain', value: { method: 'on-chain' }, description: 'an address for one payment' },
-  { name: 'To my Bitcoin address', value: { address: { ccy: 'btc' } }, description: 'permanent' },
-  {
-    name: 'USDT on TRON',
-    value: { address: { ccy: 'usdt', chain: 'tron' } },
-    description: 'permanent',
+  options: {
+    chain: choice(['tron', 'eth'], 'CHAIN', { ethereum: 'eth' })
+      .optional()
+      .describe('for usdt: tron or eth'),
+    qrFile: qrFile(),
   },
-  {
-    name: 'USDT on Ethereum',
-    value: { address: { ccy: 'usdt', chain: 'eth' } },
-    description: 'permanent',
-  },
-];
-
-export const receive = defineCommand({
-  changes: true,
-  arguments: { amount: phrase('AMOUNT').describe('amount to request') },
-  options: receiveOptions,
   examples: [
-    ['svcpay receive', 'asks for method and amount; Esc goes back'],
-    ['svcpay receive lightning 50000sat', 'requests this amount over Lightning'],
+    ['svcpay receive address btc', 'shows the permanent Bitcoin address with a QR code'],
+    ['svcpay receive address usdt --chain tron -q', 'prints only the address, for a script'],
+    ['svcpay receive address lightning', 'shows your Lightning Address'],
   ],
-  async run({ amount, ...flags }, context): Promise<Requested | CheckedDeposit> {
-    if (context.terminal.canPrompt) await context.client();
-    context.ask.demand(
-      ['lightning, onchain or address'],
-      `svcpay receive lightning ${amount ?? '50000sat'}`,
-    );
-    const choices = amount === undefined ? ways : ways.filter(({ value }) => 'method' in value);
-    for (let before: ReceiveChoice | undefined; ;) {
-      const choice: ReceiveChoice | Back = await context.ask.pose<ReceiveChoice>({
-        message: 'How do you want to be paid?',
-        flag: 'METHOD',
-        choices,
-        default: before,
-      });
-      if (choice === back) throw leftAtOnce(context, 'Nothing was requested');
-      if ('address' in choice) return readAddress(choice.address, flags.qrFile, context);
-      const requested = await runReceive(choice.method, amount, flags, context);
-      if (requested !== back) return requested;
-      before = choice;
-    }
+  changes: true,
+  async run({ ccy, chain, qrFile }, context) {
+    if (ccy !== undefined && ccy !== 'usdt' && chain !== undefined)
+      throw new Failure('usage', '--chain works only with usdt. Remove --chain.');
+    return runReceive({ method: 'address', ccy, chain }, { qrFile }, context);
   },
-  view: requestView,
+  view: receiveView(depositFields),
 });
 
 /** Whether the live line accepts keys. */
@@ -458,53 +530,6 @@ function takeWaitKeys({ method, code, text }: Requested, context: Context) {
   };
 }
 
-const chains = { tron: 'TRON', eth: 'ETH' } as const;
-type Chain = keyof typeof chains;
-
-const kinds = ['btc', 'usdt', 'lightning'] as const;
-
-interface PermanentAddress {
-  readonly ccy: (typeof kinds)[number] | undefined;
-  readonly chain?: Chain | undefined;
-}
-
-export const receiveAddress = defineCommand({
-  arguments: {
-    ccy: choice(kinds)
-      .optional()
-      .describe('btc, usdt or lightning (your Lightning Address, if the account has one)'),
-  },
-  options: {
-    chain: choice(['tron', 'eth'], 'CHAIN', { ethereum: 'eth' })
-      .optional()
-      .describe('for usdt: tron or eth'),
-    qrFile: qrFile(),
-  },
-  examples: [
-    ['svcpay receive address btc', 'shows the permanent Bitcoin address with a QR code'],
-    ['svcpay receive address usdt --chain tron -q', 'prints only the address, for a script'],
-    ['svcpay receive address lightning', 'shows your Lightning Address'],
-  ],
-  changes: true,
-  async run({ ccy, chain, qrFile }, context) {
-    if (ccy !== undefined && ccy !== 'usdt' && chain !== undefined)
-      throw new Failure('usage', '--chain works only with usdt. Remove --chain.');
-    const asked = await walk<PermanentAddress>(context.ask.pose, { ccy, chain }, [
-      step('ccy', () => currencyQuestion),
-      // The question has no default, because money sent over the wrong blockchain is lost.
-      step(
-        'chain',
-        () => chainQuestion,
-        (soFar) => soFar.ccy === 'usdt',
-      ),
-    ]);
-    if (asked === back) throw leftAtOnce(context, 'Nothing was requested');
-    return readAddress(asked, qrFile, context);
-  },
-  view: record(objectView(depositFields), ({ answer }: CheckedDeposit) => answer),
-  adapt: ({ deposit }) => depositView(deposit),
-});
-
 interface CheckedDeposit {
   /** The response of the service, which `--json` prints. */
   readonly answer: object;
@@ -513,7 +538,7 @@ interface CheckedDeposit {
 
 /** Reads the address, and writes its QR code to the file `qrFile`. */
 async function readAddress(
-  { ccy, chain }: PermanentAddress,
+  { ccy, chain }: Asked,
   qrFile: string | undefined,
   context: Context,
 ): Promise<CheckedDeposit> {
@@ -522,33 +547,6 @@ async function readAddress(
   if (qrFile !== undefined) await writeQr(qrFile, deposit.code);
   return { answer, deposit: { ...deposit, qrFile } };
 }
-
-const deposits = { btc: bitcoinDeposit, usdt: usdtDeposit, lightning: lightningDeposit };
-
-const step = stepFor<PermanentAddress>();
-
-const currencyQuestion: ChoiceQuestion<PermanentAddress['ccy']> = {
-  message: 'Which address?',
-  flag: 'btc, usdt or lightning',
-  choices: [
-    { value: 'btc', name: 'Bitcoin' },
-    { value: 'usdt', name: 'USDT' },
-    {
-      value: 'lightning',
-      name: 'Lightning Address',
-      description: 'only for accounts with a Lightning Address',
-    },
-  ],
-};
-
-const chainQuestion: ChoiceQuestion<Chain | undefined> = {
-  message: 'Receive USDT on which chain?',
-  flag: '--chain tron|eth',
-  choices: [
-    { value: 'tron', name: 'TRON (TRC-20)', description: 'arrives in seconds' },
-    { value: 'eth', name: 'Ethereum (ERC-20)', description: 'arrives in about 15 minutes' },
-  ],
-};
 
 async function bitcoinDeposit({ account, settings }: Context): Promise<CheckedDeposit> {
   const answer = await (await account()).client.bitcoinAddress();

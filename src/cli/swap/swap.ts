@@ -2,7 +2,7 @@
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { type Back, type Pose, stepFor, walk } from '../../terminal/ask/questions.js';
+import { type Questions, stepFor } from '../../terminal/ask/questions.js';
 import { formAbove } from '../../terminal/cards/card.js';
 import { journalFirst, named } from '../../wallet/payment/pay.js';
 import {
@@ -13,7 +13,7 @@ import {
 } from '../../wallet/instruction/instruction.js';
 import type { Context } from '../context.js';
 import { defineCommand, record } from '../define.js';
-import { runGuided, walletChoices, type WalletChoice } from '../payment/guided.js';
+import { guide, walletChoices, type WalletChoice } from '../payment/guided.js';
 import { demandAnswers, paidView, runPayment } from '../payment/payment-flow.js';
 import {
   paymentOptions,
@@ -58,21 +58,14 @@ async function runSwap(
   const wallets = await walletChoices(context);
   refuseWithout(wallets);
   const flow = {
-    ask: (answers: SwapWords, before?: SwapWords) =>
-      askSwap(answers, receive, wallets, context.ask.pose, before),
+    questions: () => swapQuestions(receive, wallets),
     run,
-    changes: [
-      {
-        name: 'Change the amount',
-        forget: (answers: SwapWords) => ({ ...answers, amount: undefined }),
-      },
-      {
-        name: 'Change the wallets',
-        forget: () => ({}),
-      },
-    ],
+    changes: {
+      'Change the amount': ['amount'],
+      'Change the wallets': ['amount', 'from', 'to'],
+    } as const,
   };
-  return runGuided(words, flow, flags.ref, context);
+  return guide(words, flow, flags.ref, context);
 }
 
 async function paySwap(
@@ -107,45 +100,34 @@ function refuseWithout(wallets: readonly WalletChoice[]): void {
 
 const step = stepFor<SwapWords>();
 
-function askSwap(
-  start: SwapWords,
+const swapQuestions = (
   receive: boolean,
   wallets: readonly WalletChoice[],
-  pose: Pose,
-  before: SwapWords | undefined,
-): Promise<SwapWords | Back> {
-  const onStep = ({ from, to }: SwapWords) =>
-    formAbove('Swap', [from && `from ${from}`, to && `to ${to}`]);
-  return walk(
-    pose,
-    start,
-    [
-      step('from', ({ to }) => {
-        const choices = wallets.filter(({ value, isEmpty }) => value !== to && !isEmpty);
-        return { message: 'From', flag: 'FROM', choices };
-      }),
-      step('to', ({ from }) => {
-        const choices = wallets.filter(({ value }) => value !== from);
-        return { message: 'To', flag: 'TO', choices };
-      }),
-      step('amount', ({ from, to }) => {
-        const ccy = receive ? to : from;
-        const held = receive ? undefined : wallets.find(({ value }) => value === from)?.held;
-        const beside = held === undefined ? '' : ` · ${formatAmount(held)} available`;
-        const message =
-          'Amount to ' +
-          `${receive ? 'get' : 'give'}${ccy === 'BTC' ? '' : `, in ${ccy}`}${beside}`;
-        const examples = [ccy === 'BTC' && 'e.g. 50000sat', !receive && 'or all'];
-        const example = examples.filter((text) => text !== false).join(', ') || undefined;
-        const parse = (amount: string): string => {
-          if (!receive && isAll(amount)) return amount;
-          const asked = parseAmount(amount, ccy);
-          checkHeld(asked, held === undefined ? [] : [held]);
-          return amount;
-        };
-        return { message, example, flag: 'AMOUNT', parse };
-      }),
-    ],
-    { before, onStep },
-  );
-}
+): Questions<SwapWords> => ({
+  onStep: ({ from, to }) => formAbove('Swap', [from && `from ${from}`, to && `to ${to}`]),
+  steps: [
+    step('from', ({ to }) => {
+      const choices = wallets.filter(({ value, isEmpty }) => value !== to && !isEmpty);
+      return { message: 'From', flag: 'FROM', choices };
+    }),
+    step('to', ({ from }) => {
+      const choices = wallets.filter(({ value }) => value !== from);
+      return { message: 'To', flag: 'TO', choices };
+    }),
+    step('amount', ({ from, to }) => {
+      const ccy = receive ? to : from;
+      const held = receive ? undefined : wallets.find(({ value }) => value === from)?.held;
+      const beside = held === undefined ? '' : ` · ${formatAmount(held)} available`;
+      const message = `Amount to ${receive ? 'get' : 'give'}${ccy === 'BTC' ? '' : `, in ${ccy}`}${beside}`;
+      const examples = [ccy === 'BTC' && 'e.g. 50000sat', !receive && 'or all'];
+      const example = examples.filter((text) => text !== false).join(', ') || undefined;
+      const parse = (amount: string): string => {
+        if (!receive && isAll(amount)) return amount;
+        const asked = parseAmount(amount, ccy);
+        checkHeld(asked, held === undefined ? [] : [held]);
+        return amount;
+      };
+      return { message, example, flag: 'AMOUNT', parse };
+    }),
+  ],
+});

@@ -135,13 +135,18 @@ export type Step<Answers> = (
   soFar: Answers,
   before: Answers | undefined,
   pose: Pose,
-) => Promise<Answers | Back> | undefined;
+) => Promise<Answers | Back | undefined> | undefined;
 
-interface Walk<Answers> {
+/** The questions of a wizard, in order. */
+export interface Questions<Answers> {
+  readonly steps: readonly Step<Answers>[];
+  /** Called before each step. Returns the lines above its question. */
+  readonly onStep?: ((soFar: Answers, index: number) => LinesAbove) | undefined;
+}
+
+interface Walk<Answers> extends Pick<Questions<Answers>, 'onStep'> {
   /** The answers of an earlier run of the wizard, which the questions suggest. */
   readonly before?: Answers | undefined;
-  /** Called before each step. Returns the lines above its question. */
-  readonly onStep?: (soFar: Answers, index: number) => LinesAbove;
 }
 
 /**

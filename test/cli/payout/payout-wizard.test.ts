@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { money } from '../../../src/formats/amount.js';
 import type { Institution } from '../../../src/api/types.js';
 import type { Recipient } from '../../../src/store/profile/profiles.js';
-import { back } from '../../../src/terminal/ask/questions.js';
+import { back, walk } from '../../../src/terminal/ask/questions.js';
 import {
   payoutChanges,
   readDraft,
@@ -13,7 +13,7 @@ import {
   missingFlags,
   payoutOptions,
 } from '../../../src/cli/payout/payout-flow.js';
-import { askPayout, type WizardDeps } from '../../../src/cli/payout/payout-wizard.js';
+import { payoutQuestions, type WizardDeps } from '../../../src/cli/payout/payout-wizard.js';
 import { readAll, type RawValues } from '../../../src/cli/values.js';
 import { actor, type Script } from '../../support/actor.js';
 
@@ -44,8 +44,8 @@ async function played(
   const { pose, complaints, shown, left } = actor(script);
   const lookedUp: string[] = [];
   const kept: string[] = [];
-  const draft = await askPayout(draftOf(flags, book), {
-    pose,
+  const start = draftOf(flags, book);
+  const { steps, onStep } = payoutQuestions(start, {
     institutions: async (country) => {
       lookedUp.push(country);
       return country === 'VN' ? institutions : [];
@@ -63,6 +63,7 @@ async function played(
     onAnswers: () => undefined,
     ...deps,
   });
+  const draft = await walk(pose, start, steps, { onStep });
   expect(left()).toEqual([]);
   return { draft, complaints, lookedUp, shown, kept };
 }
@@ -391,7 +392,7 @@ describe('the payout wizard', () => {
 
 describe('the payout wizard after a declined quote', () => {
   const complete = { ...destinationFlags, ...senderFlags, ...fundsFlags };
-  const changed = async (name: string, script: Script) => {
+  const changed = async (names: readonly (keyof Draft)[], script: Script) => {
     const { pose, left } = actor(script);
     const nothing = {
       institutions: async () => institutions,
@@ -404,15 +405,15 @@ describe('the payout wizard after a declined quote', () => {
       onAnswers: () => undefined,
     };
     const before = draftOf(complete);
-    const forgotten =
-      payoutChanges.find((each) => each.name.includes(name))?.forget(before) ?? before;
-    const draft = await askPayout(forgotten, { ...nothing, pose }, before);
+    const kept = Object.entries(before).filter(([name]) => !names.some((each) => each === name));
+    const start: Draft = Object.fromEntries(kept);
+    const draft = await walk(pose, start, payoutQuestions(start, nothing).steps, { before });
     expect(left()).toEqual([]);
     return draft;
   };
 
   test('changes one answer of a payout and keeps the other answers', async () => {
-    const draft = await changed('amount', ['amount 70000']);
+    const draft = await changed(payoutChanges['Change the amount'] ?? [], ['amount 70000']);
     expect(draft).toMatchObject({
       acctNum: '0123456789',
       senderName: 'Jane Roe',
@@ -422,14 +423,20 @@ describe('the payout wizard after a declined quote', () => {
   });
 
   test('offers the previous answer to a changed question as the default', async () => {
-    expect(await changed('amount', ['amount'])).toMatchObject({
+    expect(await changed(payoutChanges['Change the amount'] ?? [], ['amount'])).toMatchObject({
       amount: { value: new Big(500_000) },
     });
   });
 
   test('asks for a new amount after the account changed', async () => {
-    expect(await changed('account', ['country <'])).toBe(back);
-    expect(await changed('account', ['country vietnam', 'amount 5', ...account])).toMatchObject({
+    expect(await changed(payoutChanges['Change the account'] ?? [], ['country <'])).toBe(back);
+    expect(
+      await changed(payoutChanges['Change the account'] ?? [], [
+        'country vietnam',
+        'amount 5',
+        ...account,
+      ]),
+    ).toMatchObject({
       acctName: 'LE VAN A',
       recipientName: 'Le Van A',
     });

@@ -7,7 +7,8 @@ import type { Canvas } from './terminal.js';
 
 type NamedStep = Exclude<NextStep, { readonly do: 'run' }>;
 
-const commands: Readonly<Record<NamedStep['do'], string>> = {
+/** The command that takes each step. */
+export const commands: Readonly<Record<NamedStep['do'], string>> = {
   'sign-in': 'login',
   'see-wallets': 'wallets',
   'see-rates': 'rates',
@@ -85,18 +86,21 @@ const optionWords = (options: NonNullable<Command['options']>): string[] =>
     return value.startsWith('-') ? [`${flag}=${shellWord(value)}`] : [flag, shellWord(value)];
   });
 
-export function commandFor(step: NextStep, run: RunGlobals): string {
-  if (step.do === 'run') return commandLine(step, run);
-  const argument =
-    'id' in step
-      ? step.id
-      : 'destination' in step
-        ? step.destination
-        : 'country' in step
-          ? step.country
-          : undefined;
-  return commandLine({ command: commands[step.do], argument }, run);
-}
+export const commandFor = (step: NextStep, run: RunGlobals): string =>
+  commandLine(
+    step.do === 'run' ? step : { command: commands[step.do], argument: aboutOf(step) },
+    run,
+  );
+
+/** What a step is about: a payment, a destination or a country. */
+export const aboutOf = (step: NamedStep): string | undefined =>
+  'id' in step
+    ? step.id
+    : 'destination' in step
+      ? step.destination
+      : 'country' in step
+        ? step.country
+        : undefined;
 
 export type Advice = Partial<Pick<Failure, 'hint' | 'next'>>;
 

@@ -2,7 +2,7 @@
 // or its failure to an agent.
 import { Readable, Writable } from 'node:stream';
 import { formatAmount } from '../../formats/amount.js';
-import { Failure, isUnknown, exitCodes, type NextStep } from '../../formats/failure.js';
+import { Failure, isUnknown, type NextStep } from '../../formats/failure.js';
 import { hasLapsed } from '../../formats/states.js';
 import { isFields, jsonIn, messageOf } from '../../formats/text.js';
 import { status, attemptNamed, decisive } from '../../store/journal/payment.js';
@@ -21,7 +21,7 @@ import {
 } from '../payment/payment-options.js';
 import { type RawValues, flagName } from '../values.js';
 import { readInputs, rowsAsCsv, type GivenInputs, type ToolRow } from './tools.js';
-import { commandFor, type RunGlobals } from '../../terminal/next-step.js';
+import { aboutOf, commandFor, commands, type RunGlobals } from '../../terminal/next-step.js';
 import Big from 'big.js';
 import { methodProperties } from '../../formats/rails.js';
 import { readBudget, unknownAccount } from '../limits/in-force.js';
@@ -45,8 +45,7 @@ export interface Call {
 interface Serving {
   readonly maxFee: string | undefined;
   readonly allowsPayments: boolean;
-  /** The names of the offered tools. */
-  readonly offered: readonly string[];
+  readonly offered: readonly ToolRow[];
 }
 
 export interface Result {
@@ -301,48 +300,21 @@ async function whole(data: unknown): Promise<unknown> {
 const isStream = (data: unknown): data is AsyncIterable<unknown> =>
   typeof data === 'object' && data !== null && Symbol.asyncIterator in data;
 
-interface NextCall {
-  readonly tool: string;
-  readonly arguments: Readonly<Record<string, string>>;
-}
-
-/** The form in which a tool returns a failure. */
-interface ToolError {
-  readonly kind: string;
-  readonly message: string;
-  readonly exitCode: number;
-  readonly status?: number | undefined;
-  readonly code?: string | undefined;
-  readonly ref?: string | undefined;
-  readonly txnId?: string | undefined;
-  readonly txnState?: string | undefined;
-  readonly hint?: string | undefined;
-  readonly next: readonly NextCall[];
-}
-
-function errorFor(
-  row: ToolRow,
-  failure: Failure,
-  offered: readonly string[],
-  run: RunGlobals,
-): ToolError {
-  const { missing, status, code, ref, txnId, txnState, next } = failure;
-  const call = next === undefined ? undefined : callFor(next);
-  const isOffered = call !== undefined && offered.includes(call.tool);
+/** The form in which a tool returns a failure: with the tools to call next. */
+function errorFor(row: ToolRow, failure: Failure, offered: readonly ToolRow[], run: RunGlobals) {
+  const { missing, next } = failure;
   // Nobody can be asked for an answer that the command line would ask for.
-  const isMissing = missing !== undefined;
-  const kind = isMissing ? 'usage' : failure.kind;
+  const shown =
+    missing === undefined
+      ? failure
+      : failure.saying(`Not called: missing ${missing}.`, { kind: 'usage', money: undefined });
+  const { proposal: _proposal, ...fields } = shown.toJSON();
+  const call = next && callFor(next, offered);
   return {
-    kind,
-    message: inInputs(row, isMissing ? `Not called: missing ${missing}.` : failure.message),
-    exitCode: exitCodes[kind],
-    status,
-    code,
-    ref,
-    txnId,
-    txnState,
-    hint: hintFor(row, failure, isOffered ? call.tool : undefined, run),
-    next: isOffered ? [call] : [],
+    ...fields,
+    message: inInputs(row, shown.message),
+    hint: hintFor(row, failure, call?.tool, run),
+    next: call === undefined ? [] : [call],
   };
 }
 
@@ -373,28 +345,20 @@ function hintFor(
   return inInputs(row, tool === undefined ? hint : `${hint}: call ${tool}`);
 }
 
-/** The tool for each next step that an agent can take. */
-const toolFor: Readonly<Partial<Record<NextStep['do'], string>>> = {
-  'see-wallets': 'wallets',
-  'see-rates': 'rates',
-  'see-limits': 'limits',
-  'see-payout-methods': 'payout_methods',
-  'see-institutions': 'institutions',
-  'see-history': 'transactions',
-  'see-open-payments': 'pending',
-  show: 'transaction',
-  watch: 'watch',
-  resume: 'resume',
-  confirm: 'pay',
-};
-
-/** Returns the call of a tool for a next step, or undefined if only a person can take the step. */
-function callFor(step: NextStep): NextCall | undefined {
-  const tool = toolFor[step.do];
-  if (tool === undefined) return undefined;
-  if ('country' in step) return { tool, arguments: { country: step.country } };
-  if (!('id' in step)) return { tool, arguments: {} };
-  return { tool, arguments: { [step.do === 'confirm' ? 'txnId' : 'id']: step.id } };
+/**
+ * Returns the call of the tool whose command takes the next step, or undefined if only a person can
+ * take the step.
+ */
+function callFor(step: NextStep, offered: readonly ToolRow[]) {
+  if (step.do === 'run') return undefined;
+  const command = commands[step.do].replace(/ --time .*/, '');
+  const found = offered.find(({ name, command: runs = name, paysQuote }) =>
+    [runs, paysQuote].includes(command),
+  );
+  if (found === undefined) return undefined;
+  const [input = ''] = found.paysQuote === command ? ['txnId'] : (found.needs ?? []);
+  const about = aboutOf(step);
+  return { tool: found.name, arguments: about === undefined ? {} : { [input]: about } };
 }
 
 interface AgentTerms {

@@ -34,6 +34,7 @@ import { Readable, Writable } from 'node:stream';
 import { createInterface } from 'node:readline';
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
+import pLimit from 'p-limit';
 
 function readMaxFee(given: string): string {
   parseMaxFee(given);
@@ -101,11 +102,7 @@ export const mcp = (tree: Branch, rows: readonly ToolRow[] = tools): Command =>
               row.paysQuote === undefined ? undefined : await commandOf(row.paysQuote, tree),
           })),
       );
-      const serving = {
-        maxFee,
-        allowsPayments: allowPayments,
-        offered: offered.map(({ name }) => name),
-      };
+      const serving = { maxFee, allowsPayments: allowPayments, offered };
       await serveMcp(
         offered,
         propose ? [] : resourcesOf(tree, context),
@@ -203,7 +200,8 @@ async function serveMcp(
   const input = stdin.open();
   signal.addEventListener('abort', () => input.destroy(), { once: true });
   const running = new Set<Promise<unknown>>();
-  const inTurn = createTurns();
+  // Runs quotes and payments one after the other, so that two calls never spend at the same time.
+  const inTurn = pLimit(1);
   const handle = serveStdio(
     () => {
       const server = new McpServer(
@@ -268,16 +266,6 @@ async function serveMcp(
   await new Promise<void>((resolve) => input.once('end', resolve).once('close', resolve));
   await Promise.allSettled(running);
   await handle.close();
-}
-
-/** Runs quotes and payments one after the other, so that two calls never spend at the same time. */
-function createTurns() {
-  let last: Promise<unknown> = Promise.resolve();
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const result = last.then(work);
-    last = result.catch(() => undefined);
-    return result;
-  };
 }
 
 /** Returns a function that sends progress, if the client asked for the progress of its call. */

@@ -13,6 +13,7 @@ import {
 } from '../values.js';
 import { Failure } from '../../formats/failure.js';
 import type { Command } from '../define.js';
+import { stringify } from 'csv-stringify/sync';
 
 /**
  * The effect of a tool on money. A tool with `reads` changes nothing. A tool with `asks` creates a
@@ -538,22 +539,17 @@ export function rowsAsCsv(
   if (!Array.isArray(rows) || rows.length === 0)
     throw new Failure('usage', 'Not called: rows must be a list of objects.');
   const names = Object.keys(columns);
-  const used = names.filter((name) => rows.some((row) => isFields(row) && row[name] != null));
-  const lines = rows.map((row: unknown, i) => {
-    const fields = isFields(row) ? row : {};
-    const wrong = Object.keys(fields).find((name) => !names.includes(name));
-    if (!isFields(row) || wrong !== undefined)
+  rows.forEach((row: unknown, i) => {
+    const wrong = isFields(row) ? Object.keys(row).find((name) => !names.includes(name)) : '';
+    if (wrong !== undefined)
       throw new Failure(
         'usage',
-        `Not called: rows: row ${i + 1}: ${unknownInput(tool, names, wrong ?? '')}`,
+        `Not called: rows: row ${i + 1}: ${unknownInput(tool, names, wrong)}`,
       );
-    return used.map((name) => cell(fields[name]));
   });
-  return [used, ...lines].map((line) => `${line.join(',')}\n`).join('');
+  const used = names.filter((name) => rows.some((row) => isFields(row) && row[name] != null));
+  return stringify(rows, { header: true, columns: used, cast: { boolean: String } });
 }
-
-const cell = (value: unknown): string =>
-  value == null ? '' : `"${String(value).replaceAll('"', '""')}"`;
 
 /** An agent passes a phrase such as an amount as one text. */
 const schemaOf = (value: Value<unknown> | undefined): ValueSchema =>

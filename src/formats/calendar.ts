@@ -2,15 +2,17 @@
 import { Failure } from './failure.js';
 import { clip, counted } from './text.js';
 
+export const dayMs = 86_400_000;
+
+/** The units of durations: the length in ms, the word and the short form. */
 const units = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1_000],
-  ['ms', 1],
+  { ms: dayMs, word: 'day', short: 'd' },
+  { ms: 3_600_000, word: 'hour', short: 'h' },
+  { ms: 60_000, word: 'minute', short: 'min' },
+  { ms: 1_000, word: 'second', short: 's' },
 ] as const;
 
-const maxDuration = 36_500 * 86_400_000;
+const maxDuration = 36_500 * dayMs;
 
 /**
  * Reads a duration into milliseconds, such as `500ms`, `90s`, `10m`, `2h`, `1d` or `1h30m`. The
@@ -30,7 +32,8 @@ export function parseDuration(text: string): number {
         : `"${clip(text)}" is not a duration. Write a duration such as 90s, 10m, 2h, 1d or 1h30m.`,
     );
   }
-  const total = units.reduce((sum, [, size], i) => sum + Number(match[i + 1] ?? 0) * size, 0);
+  const sizes = [...units.map(({ ms }) => ms), 1];
+  const total = sizes.reduce((sum, size, i) => sum + Number(match[i + 1] ?? 0) * size, 0);
   if (total > maxDuration)
     throw new Failure(
       'usage',
@@ -58,33 +61,24 @@ export function formatDuration(ms: number): string {
     : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
+const largestUnit = (ms: number) => units.find((unit) => ms >= unit.ms);
+
 /**
  * Writes a duration in its largest unit for a sentence, such as `48 minutes`, `1 hour` or `less
  * than a second`.
  */
 export function describeDuration(ms: number): string {
-  const words = ['day', 'hour', 'minute', 'second'];
-  const index = units.findIndex(([, size]) => ms >= size);
-  const word = words[index];
-  const unit = units[index];
-  if (word === undefined || unit === undefined) return 'less than a second';
-  return counted(Math.floor(ms / unit[1]), word);
+  const unit = largestUnit(ms);
+  return unit === undefined ? 'less than a second' : counted(Math.floor(ms / unit.ms), unit.word);
 }
 
 /**
  * Writes a short form of a duration, in its largest unit, such as `12 s`, `4 min`, `2 h` or `3 d`.
  */
 export function roughDuration(ms: number): string {
-  const [size, unit] = roughUnits.find(([least]) => ms >= least) ?? [1_000, 's'];
-  return `${Math.max(Math.floor(ms / size), 1)} ${unit}`;
+  const unit = largestUnit(ms);
+  return unit === undefined ? '1 s' : `${Math.floor(ms / unit.ms)} ${unit.short}`;
 }
-
-const roughUnits = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
-  [60_000, 'min'],
-  [1_000, 's'],
-] as const;
 
 /**
  * A span of whole days in epoch ms. `first` is the first millisecond of the span, and `end` is the
@@ -94,8 +88,6 @@ export interface Span {
   readonly first: number;
   readonly end: number;
 }
-
-export const dayMs = 86_400_000;
 
 /** The name of the local time zone, such as `Europe/Berlin`. */
 export const ownZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -207,36 +207,22 @@ export function signerOf(
 
 /**
  * Recovers a public key from a signature (SEC 1, 4.1.6), with the same result as the library's
- * `recoverPublicKey`. The library's `recoverPublicKey` first builds a table of the generator's
- * multiples, which takes ten times as long as one recovery.
+ * `recoverPublicKey`. For the generator, the library first builds a table of multiples, which takes
+ * ten times as long as one recovery, so `recoverOnce` multiplies the negative generator. The points
+ * and the factors are public, so the computation need not run in constant time.
  */
 function recoverOnce(compact: Uint8Array, flag: number, digest: Uint8Array): Uint8Array {
   if (flag > 1)
     return recoverPublicKey(Uint8Array.of(flag, ...compact), digest, { prehash: false });
   const { r, s } = Signature.fromBytes(compact, 'compact');
   const { n } = Point.CURVE();
-  const point = Point.fromBytes(Uint8Array.of(2 + flag, ...compact.subarray(0, 32)));
   const inverse = etc.invert(r, n);
-  const ofGenerator = etc.mod(-BigInt(`0x${hex.encode(digest)}`) * inverse, n);
-  return sumOfMultiples(Point.BASE, ofGenerator, point, etc.mod(s * inverse, n))
+  const times = (point: Point, factor: bigint): Point =>
+    point.multiplyUnsafe(etc.mod(factor * inverse, n));
+  return times(Point.BASE.negate(), etc.bytesToNumberBE(digest))
+    .add(times(Point.fromBytes(Uint8Array.of(2 + flag, ...compact.subarray(0, 32))), s))
     .assertValidity()
     .toBytes();
-}
-
-/**
- * Returns the sum of two multiples of points, computed with one chain of doublings. The points and
- * the factors are public, so the computation need not run in constant time.
- */
-function sumOfMultiples(a: Point, ofA: bigint, b: Point, ofB: bigint): Point {
-  const both = a.add(b);
-  const [bitsA, bitsB] = [ofA, ofB].map((scalar) => scalar.toString(2).padStart(256, '0'));
-  let sum = Point.ZERO;
-  for (let bit = 0; bit < 256; bit += 1) {
-    const [hasA, hasB] = [bitsA?.[bit] === '1', bitsB?.[bit] === '1'];
-    sum = sum.double();
-    if (hasA || hasB) sum = sum.add(hasA && hasB ? both : hasA ? a : b);
-  }
-  return sum;
 }
 
 /**

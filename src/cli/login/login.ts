@@ -1,13 +1,14 @@
 // Logs in: reads or asks for the credentials, signs in, and then saves them.
 import { parseBaseUrl } from '../../api/check-options.js';
-import type { Token } from '../../api/types.js';
-import { Failure } from '../../formats/failure.js';
+import type { Credentials, Token } from '../../api/types.js';
+import { asFailure, Failure } from '../../formats/failure.js';
 import { networks } from '../../formats/rails.js';
 import { changeProfile, type Profile } from '../../store/profile/profiles.js';
 import {
   embeddedUrl,
   fromEnvironment,
   credentialName,
+  type KeptTokens,
   openTokens,
 } from '../../store/profile/settings.js';
 import { sanitize } from '../../terminal/text.js';
@@ -84,7 +85,7 @@ async function loginToService(answers: Answers, context: Context): Promise<Login
   // When a profile changes from the embedded sandbox to a service, the profile does not keep the
   // sandbox's address.
   const before = settings.embedded ? undefined : settings.baseUrl;
-  const start: Access = {
+  const start: Given = {
     baseUrl: before === undefined ? undefined : parseBaseUrl(before),
     apiKey: answers.apiKey ?? fromEnvironment(env, 'SVCPAY_API_KEY'),
     apiSecret: await knownSecret(answers, context),
@@ -104,9 +105,20 @@ async function loginToService(answers: Answers, context: Context): Promise<Login
   return loginOf(context, baseUrl, token, secrets.where(place), tokens.path);
 }
 
-type Access = Readonly<Record<'baseUrl' | 'apiKey' | 'apiSecret', string | undefined>>;
+type Given = Readonly<Record<'baseUrl' | 'apiKey' | 'apiSecret', string | undefined>>;
 
-const flags: Readonly<Record<keyof Access, string>> = {
+/** The answers of the login. The last step signs in with the others. */
+interface Access extends Given {
+  readonly session?: Session;
+}
+
+interface Session extends Credentials {
+  readonly baseUrl: string;
+  readonly tokens: KeptTokens;
+  readonly token: Token;
+}
+
+const flags: Readonly<Record<keyof Given, string>> = {
   baseUrl: '--base-url URL',
   apiKey: '--api-key KEY',
   apiSecret: '--api-secret-stdin',
@@ -115,60 +127,83 @@ const flags: Readonly<Record<keyof Access, string>> = {
 const step = stepFor<Access>();
 
 /**
- * Signs in. svcpay asks for missing credentials, and asks again if the service refuses a typed key.
+ * Asks for missing credentials, and signs in. If the service refuses a typed key, the key is
+ * probably right, so svcpay asks for the masked secret again. Esc returns to the key.
  */
-async function signIn(start: Access, context: Context) {
+async function signIn(start: Given, context: Context): Promise<Session> {
+  const { ask } = context;
+  const missing = (['baseUrl', 'apiKey', 'apiSecret'] as const).filter(
+    (name) => start[name] === undefined,
+  );
+  if (missing.length > 0) ask.demand(missing.map((name) => flags[name]));
   const isTyped = start.apiKey === undefined || start.apiSecret === undefined;
-  for (let [known, before]: [Access, Access | undefined] = [start, undefined]; ;) {
-    const asked: Access | Back = await askAccess(known, before, context);
-    const soFar = { ...start, baseUrl: known.baseUrl };
-    if (asked === back && known.apiKey !== soFar.apiKey) {
-      known = soFar;
-      continue;
-    }
-    if (asked === back) throw leftAtOnce(context, 'Nothing was changed');
-    const { baseUrl, apiKey, apiSecret } = asked;
-    if (baseUrl === undefined || apiKey === undefined || apiSecret === undefined)
-      throw new Error('The login lacks the address, the API key or the API secret.');
-    const tokens = openTokens(context.home.config, credentialName(baseUrl, apiKey));
-    const client = await context.clientOf(baseUrl, { apiKey, apiSecret }, tokens);
-    try {
-      return { baseUrl, apiKey, apiSecret, tokens, token: await client.authenticate() };
-    } catch (error) {
-      if (!isTyped || !(error instanceof Failure) || error.kind !== 'authentication') throw error;
-      context.out.card((canvas) =>
-        failureLines(error, { money: false, canvas, run: context.globals }),
+  const signedIn = await walk<Access>(ask.pose, start, [
+    (soFar, before) =>
+      soFar.baseUrl === undefined
+        ? taking(askAddress(before?.baseUrl, context), (baseUrl) => ({ ...soFar, baseUrl }))
+        : undefined,
+    step('apiKey', () => ({ message: 'API key', flag: flags.apiKey, parse: parseApiKey })),
+    async (soFar, _before, pose) => {
+      const { baseUrl = '', apiKey = '' } = soFar;
+      await agreeToReplace({ sandbox: false, baseUrl, apiKey }, context);
+      const question = { message: 'API secret', flag: flags.apiSecret, parse: anyText } as const;
+      const session = insist(
+        async (refused: string | undefined) =>
+          (refused === undefined ? soFar.apiSecret : undefined) ??
+          pose({ ...question, isSecret: true }),
+        async (apiSecret) => {
+          const tokens = openTokens(context.home.config, credentialName(baseUrl, apiKey));
+          const client = await context.clientOf(baseUrl, { apiKey, apiSecret }, tokens);
+          try {
+            return { baseUrl, apiKey, apiSecret, tokens, token: await client.authenticate() };
+          } catch (error) {
+            const failure = asFailure(error);
+            if (isTyped && failure.kind === 'authentication') return failure;
+            throw error;
+          }
+        },
+        context,
       );
-      // The key is probably right, so svcpay asks for the masked secret. Esc returns to the key.
-      [known, before] = [{ baseUrl, apiKey, apiSecret: undefined }, asked];
-    }
+      return taking(session, (found) => ({ ...soFar, session: found }));
+    },
+  ]);
+  if (signedIn === back || signedIn.session === undefined)
+    throw leftAtOnce(context, 'Nothing was changed');
+  return signedIn.session;
+}
+
+/** Asks until svcpay can use the answer, and shows why svcpay could not use the last answer. */
+async function insist<T, R>(
+  ask: (refused: T | undefined) => Promise<T | Back>,
+  use: (given: T) => Promise<R | Failure>,
+  { out, globals: run }: Context,
+): Promise<R | Back> {
+  for (let refused: T | undefined; ;) {
+    const given = await ask(refused);
+    if (given === back) return back;
+    const result = await use(given);
+    if (!(result instanceof Failure)) return result;
+    out.card((canvas) => failureLines(result, { money: false, canvas, run }));
+    refused = given;
   }
 }
 
 /**
  * Asks for the address of the service, and checks the typed address before the person types a key.
  */
-async function askAddress(before: string | undefined, context: Context): Promise<string | Back> {
-  const question = {
-    message: 'Address of the service',
-    example: 'e.g. wallet.example.com',
-    flag: flags.baseUrl,
-    parse: parseBaseUrl,
-  };
-  for (let suggested = before; ;) {
-    const typed: string | Back = await context.ask.pose({
-      ...question,
-      default: suggested,
-    });
-    if (typed === back) return back;
-    const problem = await addressProblem(typed, context);
-    if (problem === undefined) return typed;
-    context.out.card((canvas) =>
-      failureLines(problem, { money: false, canvas, run: context.globals }),
-    );
-    suggested = typed;
-  }
-}
+const askAddress = (before: string | undefined, context: Context): Promise<string | Back> =>
+  insist(
+    (refused: string | undefined) =>
+      context.ask.pose({
+        message: 'Address of the service',
+        example: 'e.g. wallet.example.com',
+        flag: flags.baseUrl,
+        parse: parseBaseUrl,
+        default: refused ?? before,
+      }),
+    async (typed) => (await addressProblem(typed, context)) ?? typed,
+    context,
+  );
 
 /**
  * Checks the base URL of a service by signing in with invalid credentials. Returns the problem with
@@ -184,45 +219,9 @@ async function addressProblem(
     await (await clientOf(baseUrl, { apiKey: 'none', apiSecret: 'none' }, noTokens)).authenticate();
     return undefined;
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return error.kind === 'authentication' || error.kind === 'refused' ? undefined : error;
+    const failure = asFailure(error);
+    return ['authentication', 'refused'].includes(failure.kind) ? undefined : failure;
   }
-}
-
-async function askAccess(
-  start: Access,
-  before: Access | undefined,
-  context: Context,
-): Promise<Access | Back> {
-  const { ask } = context;
-  const missing = (['baseUrl', 'apiKey', 'apiSecret'] as const).filter(
-    (name) => start[name] === undefined,
-  );
-  if (missing.length > 0) ask.demand(missing.map((name) => flags[name]));
-  return walk<Access>(
-    ask.pose,
-    start,
-    [
-      (soFar, before) =>
-        soFar.baseUrl === undefined
-          ? taking(askAddress(before?.baseUrl, context), (baseUrl) => ({ ...soFar, baseUrl }))
-          : undefined,
-      step('apiKey', () => ({ message: 'API key', flag: flags.apiKey, parse: parseApiKey })),
-      async (soFar, _before, pose) => {
-        await agreeToReplace(
-          { sandbox: false, baseUrl: soFar.baseUrl, apiKey: soFar.apiKey },
-          context,
-        );
-        if (soFar.apiSecret !== undefined) return soFar;
-        const question = { message: 'API secret', flag: flags.apiSecret, parse: anyText };
-        return taking(pose({ ...question, isSecret: true }), (apiSecret) => ({
-          ...soFar,
-          apiSecret,
-        }));
-      },
-    ],
-    { before },
-  );
 }
 
 async function knownSecret(

@@ -1,10 +1,8 @@
 // Prints results as a table, as rows or as JSON, for every command.
 import type { LogFacts } from '../api/types.js';
 import { Failure } from '../formats/failure.js';
-import { detailLines } from './cards/card.js';
+import { recordLines } from './cards/card.js';
 import {
-  cellIn,
-  cellText,
   checkNames,
   type Column,
   fieldColumns,
@@ -195,22 +193,22 @@ function openResults(
   const asksForNames = fields !== undefined && fields.join() === 'help';
   let offered: readonly string[] = [];
   /** Makes `--fields` accept the names that the command passed to `offers` or `knows`. */
-  const withOffered = <V extends { readonly fields?: readonly string[] | undefined }>(
-    view: V,
-  ): V => ({
+  const withOffered = <V extends Pick<RowView<never>, 'fields'>>(view: V): V => ({
     ...view,
     fields: [...(view.fields ?? []), ...offered],
   });
-  const names = <T extends object>(
-    result: T | undefined,
-    view: Pick<RowView<T>, 'columns' | 'fields'>,
-  ): void => toStdout(namesOf(result, withOffered(view)).map(sanitize));
+  const names = <T extends object>(result: T | undefined, view: RowView<T>): void =>
+    toStdout(namesOf(result, withOffered(view)).map(sanitize));
   const toScreen = <T extends object>(
     result: T,
     { columns }: RowView<T>,
     draw: (canvas: Canvas) => readonly string[],
   ): void =>
-    toStdout(fields === undefined ? draw(terminal) : fieldLines(result, fields, columns, terminal));
+    toStdout(
+      fields === undefined
+        ? draw(terminal)
+        : recordLines(fieldColumns(fields, columns), result, terminal),
+    );
   let lastChange = '';
   return {
     offers(known) {
@@ -296,20 +294,6 @@ function askedFormat({ format, json, quiet, fields }: OutputOptions): Format | u
   if (format === undefined || format === 'json') return 'json';
   throw new Failure('usage', `Use either --json or -o ${format}, not both.`);
 }
-
-const fieldLines = <T extends object>(
-  result: T,
-  fields: readonly string[],
-  columns: readonly Column<T>[],
-  canvas: Canvas,
-): string[] =>
-  detailLines(
-    fieldColumns<T>(fields, columns).map((column) => ({
-      label: column.name,
-      value: cellText(cellIn(column, result)),
-    })),
-    canvas,
-  );
 
 async function firstOf<T>(rows: Rows<T>): Promise<T | undefined> {
   for await (const row of rows) return row;

@@ -1,6 +1,6 @@
 // Describes every command as data, for completion and the manual. Prints help on a topic or a
 // command, as in `svcpay help exit-codes` or `svcpay help send lightning`, and defines the topics.
-import { detailLines } from '../../terminal/cards/card.js';
+import { cardLines } from '../../terminal/cards/card.js';
 import type { Output } from '../../terminal/output.js';
 import { type Command, defineCommand } from '../define.js';
 import { type Branch, branchNamed, loadBelow } from '../tree.js';
@@ -43,7 +43,7 @@ export const help = (tree: Branch): Command =>
 async function printExitCodes(out: Output): Promise<void> {
   if (out.forPeople) {
     out.screen((canvas) =>
-      detailLines(
+      cardLines(
         exitCodeRows.map(({ code, meaning }) => ({ label: String(code), value: meaning })),
         canvas,
         3,

@@ -31,7 +31,7 @@ import {
   type ValuesOf,
 } from '../values.js';
 import { clip } from '../../formats/text.js';
-import type { CardDetail } from '../../terminal/cards/card.js';
+import type { CardLine } from '../../terminal/cards/card.js';
 
 export type MaxFee = NonNullable<PaymentTerms['maxFee']>;
 
@@ -216,7 +216,7 @@ export const swapOptions = {
 };
 
 /** The line of the card that names both wallets. */
-export const aboutSwap = ({ from, to, amount }: Instruction): CardDetail[] => [
+export const aboutSwap = ({ from, to, amount }: Instruction): CardLine[] => [
   { label: 'Swap', value: amount === 'all' ? `all of ${from} to ${to}` : `${from} to ${to}` },
 ];
 

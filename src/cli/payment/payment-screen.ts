@@ -26,7 +26,7 @@ import { commandFor } from '../../terminal/next-step.js';
 import type { Context } from '../context.js';
 import { within } from '../process.js';
 import { Failure, unlessFailure } from '../../formats/failure.js';
-import type { CardDetail } from '../../terminal/cards/card.js';
+import type { CardLine } from '../../terminal/cards/card.js';
 import { decodeOrder, type Order } from '../../wallet/order/orders.js';
 import { movedAmounts, spentBy } from '../../wallet/history/moved-amounts.js';
 import { instructionOf } from '../../wallet/instruction/instruction.js';
@@ -190,7 +190,7 @@ function showEnd(
 
 /** Defines how a command presents a payment. */
 export interface Presentation {
-  readonly about: readonly CardDetail[];
+  readonly about: readonly CardLine[];
   /** The expiry of the order in epoch ms. */
   readonly expiresAt?: number | undefined;
   /** The label of the received amount on the quote card, by default "Recipient gets". */
@@ -333,7 +333,7 @@ function changesOf(before: Quote, after: Quote): string[] {
 }
 
 /** The line with the amount before its conversion to bitcoin. */
-const worthLine = ({ worth }: Order): CardDetail[] =>
+const worthLine = ({ worth }: Order): CardLine[] =>
   worth === undefined
     ? []
     : [

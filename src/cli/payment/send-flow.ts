@@ -20,7 +20,7 @@ import { demandAnswers, runPayment } from './payment-flow.js';
 import type { PaymentFlags } from './payment-options.js';
 import { btcFromMsat, formatAmount, money } from '../../formats/amount.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
-import type { CardDetail } from '../../terminal/cards/card.js';
+import type { CardLine } from '../../terminal/cards/card.js';
 
 export interface SendFlags
   extends PaymentFlags, Omit<SendWords, 'to' | 'name' | 'amount' | 'rail' | 'note'> {}
@@ -147,7 +147,7 @@ export async function paySend(
 }
 
 /** Returns the lines of the card that describe the recipient and the amount. */
-function aboutSend(request: SendRequest): CardDetail[] {
+function aboutSend(request: SendRequest): CardLine[] {
   const { amount, from, name } = request.instruction;
   const whole =
     amount === 'all'
@@ -156,7 +156,7 @@ function aboutSend(request: SendRequest): CardDetail[] {
   return [{ label: 'Contact', value: name }, ...aboutDestination(request), ...whole];
 }
 
-function aboutDestination({ pays, uriTexts, instruction }: SendRequest): CardDetail[] {
+function aboutDestination({ pays, uriTexts, instruction }: SendRequest): CardLine[] {
   const texts = uriTexts.map((value) => ({ label: 'Pay', value, note: 'text from the URI' }));
   const fees = instruction.deductFees ? [{ label: 'Fees', value: 'deducted from the amount' }] : [];
   switch (pays.kind) {
@@ -179,7 +179,7 @@ function aboutDestination({ pays, uriTexts, instruction }: SendRequest): CardDet
 
 const payeeEnds = 8;
 
-export function aboutInvoice({ payee, description, amountMsat }: Invoice): CardDetail[] {
+export function aboutInvoice({ payee, description, amountMsat }: Invoice): CardLine[] {
   const short = `${payee.slice(0, payeeEnds)}…${payee.slice(-payeeEnds)}`;
   const amount = amountMsat === null ? '' : formatAmount(money('BTC', btcFromMsat(amountMsat)));
   return [

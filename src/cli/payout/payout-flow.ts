@@ -15,7 +15,7 @@ import {
   type Contacts,
   type Profile,
 } from '../../store/profile/profiles.js';
-import type { CardDetail } from '../../terminal/cards/card.js';
+import type { CardLine } from '../../terminal/cards/card.js';
 import type { Output } from '../../terminal/output.js';
 import {
   findInstitution,
@@ -653,11 +653,7 @@ export async function runPayoutInstruction(
   );
 }
 
-function about(
-  details: PayoutDetails,
-  method: PayoutMethod,
-  note: string | undefined,
-): CardDetail[] {
+function about(details: PayoutDetails, method: PayoutMethod, note: string | undefined): CardLine[] {
   const { sourceReq, destReq, sourceOfFunds } = details;
   const { name, account, institutionCode, institutionName } = payeeOf(details);
   const [sender, recipient] = [sourceReq, destReq].map(({ kyc }) => kyc?.details);

@@ -28,7 +28,7 @@ import { describeDuration, formatDuration } from '../../formats/calendar.js';
 import { nearTime, relativeTime } from '../../terminal/time.js';
 import { Failure } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
-import { worthText, type CardDetail } from '../../terminal/cards/card.js';
+import { worthText, type CardLine } from '../../terminal/cards/card.js';
 import { rateText } from '../../terminal/cards/quote-card.js';
 import {
   besideSteps,
@@ -216,7 +216,7 @@ interface Requested extends Payable {
   readonly txn: Transaction;
   readonly method: ReceiveMethod;
   readonly amount: Money;
-  readonly details: readonly CardDetail[];
+  readonly details: readonly CardLine[];
   readonly flags: ReceiveFlags;
 }
 
@@ -265,7 +265,7 @@ const decorationMs = 300;
 const worthDetail = (
   { amount, worth }: RequestedAmount,
   worthOf: WorthOf | undefined,
-): CardDetail => ({
+): CardLine => ({
   label: 'Worth',
   value: worth === undefined ? worthText(worthOf?.(amount)) : formatAmount(worth.given),
   note: worth && `at ${rateText({ base: 'BTC', quote: worth.given.ccy, value: worth.rate })}`,

@@ -5,7 +5,7 @@ import { Failure } from '../../formats/failure.js';
 import { credentialsAnswer, fieldNames, type Credentials } from '../../formats/sandbox/answers.js';
 import { sandboxFile } from '../../store/files/home.js';
 import { commandLine } from '../../terminal/next-step.js';
-import { detailLines } from '../../terminal/cards/card.js';
+import { cardLines } from '../../terminal/cards/card.js';
 import { fieldColumns, type RecordView } from '../../terminal/rows/view.js';
 import { defineCommand, record } from '../define.js';
 import { portFailure } from '../webhook/receiving.js';
@@ -71,7 +71,7 @@ type Ready = Credentials & { readonly url: string };
 const readyView: RecordView<Ready> = {
   screen: (canvas, ready) => [
     '',
-    ...detailLines(
+    ...cardLines(
       [
         { label: 'Sandbox', value: ready.url },
         { label: 'API key', value: ready.apiKey, whole: true },

@@ -2,7 +2,7 @@
 import type { Transaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import { Failure, isUnknown } from '../../formats/failure.js';
-import { type CardDetail, sentenceView } from '../../terminal/cards/card.js';
+import { type CardLine, sentenceView } from '../../terminal/cards/card.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { sendWord, stateWord } from '../../terminal/cards/steps.js';
 import {
@@ -144,7 +144,7 @@ function aboutQuote(txn: Transaction): Presentation {
   return {
     about: [
       { label: 'What', value: transactionKind(txn) },
-      ...to.map((value): CardDetail => ({ label: 'To', value, whole: value === address })),
+      ...to.map((value): CardLine => ({ label: 'To', value, whole: value === address })),
       ...(institution.length === 0 ? [] : [{ label: 'At', value: institution.join(' · ') }]),
     ],
   };

@@ -3,7 +3,7 @@
 import type Big from 'big.js';
 import { formatAmount, formatSats, money, parseAmount } from '../../formats/amount.js';
 import { counted, ownReference, shortId, shortened } from '../../formats/text.js';
-import { detailLines, heading, progressBar, type CardDetail } from './card.js';
+import { cardLines, heading, progressBar, type CardLine } from './card.js';
 import { sanitize, sideBySide } from '../text.js';
 import { describeDuration } from '../../formats/calendar.js';
 import { dateTime } from '../time.js';
@@ -178,7 +178,7 @@ export const remarkText = (remark: BatchRemark, lineWord: 'Line' | 'line' = 'Lin
   return `${place}${payee}: ${remarkWords[kind]}${change && `, ${change}`}`;
 };
 
-const remarkDetail = (remark: BatchRemark): CardDetail => {
+const remarkDetail = (remark: BatchRemark): CardLine => {
   const { kind, line, payee } = remark;
   const short = kind === 'run-again' ? payee : shortened(payee);
   return {
@@ -196,7 +196,7 @@ function remarkLines(remarks: readonly BatchRemark[], canvas: Canvas): string[] 
   const { style } = canvas;
   return [
     `  ${style.bold(style.yellow('Check these first'))}`,
-    ...detailLines(remarks.slice(0, mostRemarks).map(remarkDetail), canvas),
+    ...cardLines(remarks.slice(0, mostRemarks).map(remarkDetail), canvas),
     ...moreLines(remarks.length - mostRemarks, ': --dry-run --json lists them all', canvas),
     '',
   ];
@@ -205,7 +205,7 @@ function remarkLines(remarks: readonly BatchRemark[], canvas: Canvas): string[] 
 const moreLines = (more: number, text: string, { style }: Canvas): string[] =>
   more > 0 ? [`  ${style.dim(`and ${more} more${text}`)}`] : [];
 
-const costDetail = ({ ccy, total, fees, most }: BatchCost): CardDetail => ({
+const costDetail = ({ ccy, total, fees, most }: BatchCost): CardLine => ({
   label: 'You pay',
   value: `about ${formatAmount(money(ccy, total))}`,
   note:
@@ -216,7 +216,7 @@ const costDetail = ({ ccy, total, fees, most }: BatchCost): CardDetail => ({
 function sumDetail(
   { from, ccy, rows, amount, available }: BatchSum,
   lastRun: BatchSummary['lastRun'],
-): CardDetail {
+): CardLine {
   const have =
     available === null ? `no ${from} wallet` : `you have ${formatAmount(money(from, available))}`;
   const last = lastRun?.totals.find((each) => each.from === from && each.ccy === ccy);
@@ -261,7 +261,7 @@ export function batchCard(
     ...short.map((text) => `  ${canvas.style.red(text)}`),
     ...(table === undefined ? [] : [...table.head, ...table.rows.flat(), '']),
     ...remarkLines(remarks, canvas),
-    ...detailLines(
+    ...cardLines(
       [
         ...(paidBefore === 0 ? [] : [before]),
         ...totals.map((total) => sumDetail(total, lastRun)),
@@ -490,7 +490,7 @@ function summaryLines(
   const before = paidBefore > 0 ? ` (${isOfBefore ? 'all' : paidBefore} by an earlier run)` : '';
   return [
     ...heading([`${paid} of ${counted(rows, 'row')} paid`, ...others].join(' · ') + before, canvas),
-    ...detailLines(
+    ...cardLines(
       [
         ...spent.map(({ ccy, amount }) => ({
           label: isOfBefore ? 'Spent before' : 'Spent',

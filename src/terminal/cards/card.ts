@@ -3,43 +3,44 @@
 import { formatAmount, formatSats, type Money } from '../../formats/amount.js';
 import {
   sanitize,
-  fit,
   pointsAligned,
   sideBySide,
-  type LayoutPart,
   padLeft,
   padRight,
+  widestOf,
   widthOf,
   wrap,
   oneLine,
 } from '../text.js';
 import { dateTime } from '../time.js';
 import type { Canvas } from '../terminal.js';
-import { cellIn, cellText, fieldAt, fieldColumns, type RecordView } from '../rows/view.js';
+import {
+  cellIn,
+  cellText,
+  dim,
+  fieldColumns,
+  type Column,
+  type RecordView,
+  type RowView,
+} from '../rows/view.js';
 import { entryOf } from '../../formats/text.js';
 
 const margin = '  ';
 const gap = '   ';
 
-/** A labelled line such as `Expires   in 48 minutes`. A card omits a line without text. */
-export interface CardDetail {
+/** A line of a card, such as `Expires   in 48 minutes`. A card omits a line without text. */
+export interface CardLine {
   readonly label: string;
-  readonly value: string | null | undefined;
-  /** A secondary text after the value, shown dim. */
+  readonly value: Money | string | null | undefined;
+  /** A secondary text after the value, such as `fee 0.28 %`, shown dim. */
   readonly note?: string | undefined;
   /**
    * Whether the value is an address, invoice or id that people copy. svcpay does not wrap an
    * address, invoice or id, so that people can copy the whole value.
    */
   readonly whole?: boolean;
-}
-
-export interface MoneyLine {
-  readonly label: string;
-  /** The amount, or a text between amounts, such as a rate. Undefined omits the line. */
-  readonly amount: Money | string | undefined;
-  /** The remark at the end of the line, such as `fee 0.28 %` or `≈ 74 260 USD`. */
-  readonly note?: string | undefined;
+  /** Colours the value. */
+  readonly style?: (value: string, style: Canvas['style']) => string;
   /**
    * Whether the line is the total of the lines above, which svcpay draws in bold under a horizontal
    * line.
@@ -73,23 +74,67 @@ export const heading = (text: string, { style, columns }: Canvas): string[] =>
  */
 type Pane = Pick<Canvas, 'style' | 'columns' | 'explorer'>;
 
-/** Draws labelled lines with aligned values. A long value wraps within its column. */
-export function detailLines(given: readonly CardDetail[], canvas: Pane, labelWidth = 7): string[] {
+/**
+ * Draws the lines of a card with aligned values. A long text wraps within its column. Amounts of
+ * one currency are right-aligned. In a narrow window, the card first omits the amounts in satoshis,
+ * then moves notes to separate lines.
+ */
+export function cardLines(given: readonly CardLine[], canvas: Pane, labelWidth = 7): string[] {
   const { style, columns } = canvas;
-  const details = given.filter(({ value, note }) => value || note).map(harmless);
-  const width = Math.max(labelWidth, widest(details.map(({ label }) => label)));
-  const available = columns - margin.length - width - gap.length;
-  return details.flatMap((detail) => {
-    const { label, value, whole } = detail;
+  const lines = textsOf(given);
+  const width = Math.max(labelWidth, widestOf(lines.map(({ label }) => label)));
+  const indent = ' '.repeat(margin.length + width + gap.length);
+  const available = columns - indent.length;
+  const satsWidth = widestOf(lines.map(({ sats }) => sats));
+  const isTooWide = ({ value, sats, note }: Texts): boolean =>
+    widthOf([value, padLeft(sats, satsWidth), note].join(gap).trimEnd()) > available;
+  const hasSats = satsWidth > 0 && !lines.some((line) => line.sats !== '' && isTooWide(line));
+  return lines.flatMap((line) => {
+    const { label, value, note, sats, whole, total, paint, paintNote } = line;
     if (available < leastValueWidth || (whole && widthOf(value) > available))
-      return stackedDetail(detail, canvas);
-    const lines = sideBySide(partsOf(detail, canvas), available, gap);
-    const [first = '', ...rest] = lines.flatMap((line) => wrap(line, available));
-    const start = margin + style.dim(padRight(label, width)) + gap;
-    const indent = ' '.repeat(widthOf(start));
-    return [(start + first).trimEnd(), ...rest.map((line) => indent + line)];
+      return stackedLine(line, canvas);
+    const besideValue = hasSats && sats + note !== '' ? gap + padLeft(sats, satsWidth) : '';
+    const parts = [
+      { text: paint(linked(value, canvas), style) + style.dim(besideValue) },
+      { text: paintNote(note, style), priority: 1, below: true },
+    ];
+    const [first = '', ...rest] = sideBySide(parts, available, gap).flatMap((text) =>
+      widthOf(text) > available ? wrap(text, available) : [text],
+    );
+    const rule = '─'.repeat(width + gap.length + widthOf(value + besideValue));
+    const start = margin + (total ? style.bold : style.dim)(padRight(label, width)) + gap;
+    return [
+      ...(total ? [margin + style.dim(rule)] : []),
+      (start + first).trimEnd(),
+      ...rest.map((text) => indent + text),
+    ];
   });
 }
+
+/** Draws the columns of a record as the lines of a card. Never wraps a value without blanks. */
+export const recordLines = <T>(
+  columns: readonly Column<T>[],
+  row: T,
+  canvas: Pane,
+  labelWidth?: number,
+): string[] =>
+  cardLines(
+    columns
+      .filter(({ only }) => only !== 'rows')
+      .map((column) => {
+        const value = column.text?.(row) ?? cellText(cellIn(column, row));
+        const { title = '', note } = column;
+        return { label: title, value, note: note?.(row), whole: !value.includes(' ') };
+      }),
+    canvas,
+    labelWidth,
+  );
+
+/** Returns the view of a record whose columns are the lines of its card. */
+export const cardView = <T>(view: RowView<T>): RecordView<T> => ({
+  ...view,
+  screen: (canvas, row) => recordLines(view.columns, row, canvas),
+});
 
 /**
  * The minimum width of a value next to its label. A value with less space than the minimum width
@@ -97,28 +142,46 @@ export function detailLines(given: readonly CardDetail[], canvas: Pane, labelWid
  */
 const leastValueWidth = 16;
 
-const partsOf = ({ value, note, whole }: Harmless, canvas: Pane): LayoutPart[] => [
-  { text: whole ? linked(value, canvas) : value },
-  { text: note && canvas.style.dim(note), priority: 1, below: true },
-];
-
 /**
- * Draws a label with its value below. svcpay does not wrap an address, invoice or id, so that
- * people can copy the whole value.
+ * Draws a label with its value below. svcpay does not wrap an amount, address, invoice or id, so
+ * that people can copy the whole value.
  */
-function stackedDetail({ label, value, note, whole }: Harmless, canvas: Pane): string[] {
+function stackedLine({ label, value, note, whole, paint, paintNote }: Texts, canvas: Pane) {
   const { columns, style } = canvas;
-  const indented = (text: string): string[] =>
+  const below = (text: string): string[] =>
     wrap(text, columns - 2 * margin.length).map((line) => margin + margin + line);
-  const link = linked(value, canvas);
+  const indent = widthOf(value) > columns - margin.length ? '' : margin;
   return [
-    margin + style.dim(label),
-    ...(!whole
-      ? indented(value)
-      : [widthOf(value) > columns - margin.length ? link : margin + link]),
-    ...(note === '' ? [] : indented(style.dim(note))),
+    ...(label === '' ? [] : [margin + style.dim(label)]),
+    ...(whole ? [indent + linked(value, canvas)] : below(paint(value, style))),
+    ...(note === '' ? [] : below(paintNote(note, style))),
   ];
 }
+
+/** Returns the sanitized texts of the lines that have a text, with aligned amounts. */
+function textsOf(lines: readonly CardLine[]) {
+  const amounts = lines.flatMap(({ value }) => (typeof value === 'object' && value) || []);
+  const isOneCurrency = new Set(amounts.map(({ ccy }) => ccy)).size === 1;
+  const aligned = pointsAligned(amounts.map(formatAmount).map(sanitize));
+  return lines.flatMap(({ label, value, note = '', ...line }) => {
+    if (!value && note === '') return [];
+    const { whole = false, total = false, style = total ? bold : same } = line;
+    const paintNote = line.warns === true ? yellow : dim;
+    const texts = { label: sanitize(label), note: sanitize(note), total, paint: style, paintNote };
+    if (typeof value !== 'object' || value === null)
+      return { ...texts, value: sanitize(value ?? ''), sats: '', whole };
+    const hasSats = isOneCurrency && value.ccy === 'BTC' && line.aside !== true;
+    const sats = hasSats ? formatSats(value.value) : '';
+    return { ...texts, value: aligned[amounts.indexOf(value)] ?? '', sats, whole: true };
+  });
+}
+
+type Texts = ReturnType<typeof textsOf>[number];
+type Paint = NonNullable<CardLine['style']>;
+
+const bold: Paint = (text, style) => style.bold(text);
+const yellow: Paint = (text, style) => style.yellow(text);
+const same: Paint = (text) => text;
 
 const bitcoinAddress = /^(?:(?:bc|tb|bcrt)1[02-9a-z]{8,87}|[123mn][1-9A-HJ-NP-Za-km-z]{25,34})$/i;
 
@@ -130,106 +193,6 @@ export const linked = (text: string, { explorer }: Pick<Canvas, 'explorer'>): st
   explorer === undefined || !bitcoinAddress.test(text)
     ? text
     : `\u001B]8;;${explorer}/address/${text}\u001B\\${text}\u001B]8;;\u001B\\`;
-
-const harmless = ({ label, value, note, whole = false }: CardDetail) => ({
-  label: sanitize(label),
-  value: sanitize(value ?? ''),
-  note: sanitize(note ?? ''),
-  whole,
-});
-
-type Harmless = ReturnType<typeof harmless>;
-
-/**
- * Draws the lines of a card that show amounts. Numbers are right-aligned if all lines have the same
- * currency, otherwise left-aligned. In a narrow window, the card first omits the amounts in
- * satoshis, then moves the notes to separate lines.
- */
-export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWidth = 0): string[] {
-  const { style, columns } = canvas;
-  const cells = cellsOf(lines);
-  const label = Math.max(labelWidth, widest(cells.map((cell) => cell.label)));
-  const sizes = [
-    { width: label },
-    { width: widest(cells.filter(({ isMoney }) => isMoney).map((cell) => cell.amount)) },
-    { width: widest(cells.map((cell) => cell.sats)), priority: 2 },
-    { width: widest(cells.map((cell) => cell.note)), priority: 1 },
-  ];
-  const widths = fit(sizes, columns - margin.length, gap.length);
-  if (widths === undefined) return cells.flatMap((cell) => stackedMoney(cell, canvas));
-  const [, amountWidth = 0, satsWidth = 0, noteWidth = 0] = widths;
-  const parts = [label, amountWidth, satsWidth].filter((width) => width > 0);
-  const rule = parts.reduce((sum, width) => sum + gap.length + width, -gap.length);
-  return cells.flatMap(({ label: name, amount, isMoney, sats, note, total, warns }) => {
-    const noted = warns ? style.yellow : style.dim;
-    const indent = `${margin}${' '.repeat(label)}${gap}`;
-    const [start = '', ...rest] = isMoney ? [amount] : wrap(amount, columns - indent.length);
-    const strong = total ? style.bold : (text: string) => text;
-    const shown = [
-      (total ? strong : style.dim)(padRight(name, label)),
-      strong(padRight(start, amountWidth)),
-      ...(satsWidth > 0 && sats + note !== '' ? [style.dim(padLeft(sats, satsWidth))] : []),
-      ...(noteWidth > 0 && note !== '' ? [noted(note)] : []),
-    ];
-    const notes = noteWidth > 0 || note === '' ? [] : wrap(note, columns - indent.length);
-    return [
-      ...(total ? [margin + style.dim('─'.repeat(rule))] : []),
-      margin + shown.join(gap).trimEnd(),
-      ...rest.map((line) => indent + line),
-      ...notes.map((line) => indent + noted(line)),
-    ];
-  });
-}
-
-/**
- * Draws a label with its amount below, so that svcpay does not wrap a number that fits on a line.
- */
-function stackedMoney(
-  { label, amount, note, total, warns }: Cells,
-  { columns, style }: Canvas,
-): string[] {
-  const below = (text: string, paint: (line: string) => string): string[] =>
-    wrap(text, columns - 2 * margin.length).map((line) => margin + margin + paint(line));
-  const strong = total ? style.bold : (text: string) => text;
-  return [
-    margin + (total ? style.bold : style.dim)(label),
-    ...below(amount.trim(), strong),
-    ...(note === '' ? [] : below(note, warns ? style.yellow : style.dim)),
-  ];
-}
-
-interface Cells {
-  readonly label: string;
-  readonly amount: string;
-  /**
-   * True if the cell contains an amount, false if it contains text. The widest amount determines
-   * the width of the column.
-   */
-  readonly isMoney: boolean;
-  readonly sats: string;
-  readonly note: string;
-  readonly total: boolean;
-  readonly warns: boolean;
-}
-
-function cellsOf(lines: readonly MoneyLine[]): Cells[] {
-  const amounts = lines.flatMap(({ amount }) => (typeof amount === 'object' ? [amount] : []));
-  const oneCurrency = new Set(amounts.map(({ ccy }) => ccy)).size === 1;
-  const aligned = pointsAligned(amounts.map(formatAmount).map(sanitize));
-  return lines.flatMap(
-    ({ label, amount, note = '', total = false, aside = false, warns = false }) => {
-      if (amount === undefined) return [];
-      const cells = { label: sanitize(label), note: sanitize(note), total, warns };
-      if (typeof amount === 'string')
-        return { ...cells, amount: sanitize(amount), isMoney: false, sats: '' };
-      const text = (aligned[amounts.indexOf(amount)] ?? '').trimEnd();
-      const sats = oneCurrency && amount.ccy === 'BTC' && !aside ? formatSats(amount.value) : '';
-      return { ...cells, amount: text, isMoney: true, sats };
-    },
-  );
-}
-
-const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(widthOf));
 
 const barWidth = 20;
 
@@ -282,7 +245,7 @@ export const objectView = <T extends object>(
 ): RecordView<T> => ({
   columns: fieldColumns(fields),
   quiet: () => quiet,
-  screen: (canvas, object) => detailLines(objectDetails(object), canvas),
+  screen: (canvas, object) => recordLines(labelledColumns(object), object, canvas),
 });
 
 /** Returns the view of a result that people read as one sentence. */
@@ -314,23 +277,20 @@ const labels: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the labelled lines of an object, for example with the label `Name` for
- * `accountDisplayName`. A field without a label shows its name as words. Omits empty fields, and
- * lines that repeat the label and the value of an earlier line.
+ * Returns the columns of an object, for example with the title `Name` for `accountDisplayName`. A
+ * field without a label shows its name as words. Omits columns that repeat the title and the value
+ * of an earlier column.
  */
-function objectDetails(object: object): CardDetail[] {
-  const details = fieldColumns<object>(Object.keys(object)).flatMap((column): CardDetail[] => {
-    const { name } = column;
+function labelledColumns(object: object): Column<object>[] {
+  const shown = new Set<string>();
+  return fieldColumns<object>(Object.keys(object)).flatMap((column) => {
+    const title = entryOf(labels, column.name) ?? oneLine(inWords(column.name), longestLabel);
     const text = shownText(cellText(cellIn(column, object)));
-    if (text === '') return [];
-    const whole = typeof fieldAt(object, name) === 'string' && !text.includes(' ');
-    const label = entryOf(labels, name) ?? oneLine(inWords(name), longestLabel);
-    return [{ label, value: text, whole }];
+    const line = JSON.stringify([title, text]);
+    if (shown.has(line)) return [];
+    shown.add(line);
+    return { ...column, title, text: () => text };
   });
-  return details.filter(
-    ({ label, value }, i) =>
-      details.findIndex((each) => each.label === label && each.value === value) === i,
-  );
 }
 
 /** Returns a text with instants in the local time zone. */

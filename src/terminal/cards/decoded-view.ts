@@ -4,7 +4,7 @@ import type { BitcoinAddress } from '../../formats/address.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import type { describeDestination } from '../../formats/describe.js';
 import type { Bip21Destination, Destination } from '../../formats/destination.js';
-import { detailLines, heading, type CardDetail } from './card.js';
+import { cardLines, heading, type CardLine } from './card.js';
 import { fieldColumns, fieldsOf, type RecordView } from '../rows/view.js';
 import { dateTime, relativeTime } from '../time.js';
 
@@ -59,7 +59,7 @@ export function decodedView(
       '',
       ...heading(titles[destination.kind], canvas),
       '',
-      ...detailLines(factsOf(destination, now), canvas),
+      ...cardLines(factsOf(destination, now), canvas),
       '',
     ],
   };
@@ -75,7 +75,7 @@ const titles: Readonly<Record<Destination['kind'], string>> = {
   bip21: 'Bitcoin payment URI',
 };
 
-function factsOf(destination: Destination, now: number): CardDetail[] {
+function factsOf(destination: Destination, now: number): CardLine[] {
   switch (destination.kind) {
     case 'bolt11':
       return invoiceDetails(destination.value, now);
@@ -104,7 +104,7 @@ function factsOf(destination: Destination, now: number): CardDetail[] {
   }
 }
 
-function invoiceDetails(invoice: Invoice, now: number): CardDetail[] {
+function invoiceDetails(invoice: Invoice, now: number): CardLine[] {
   const { amountMsat, expiresAt, timestamp, routeHints } = invoice;
   return [
     amountMsat === null
@@ -125,7 +125,7 @@ function invoiceDetails(invoice: Invoice, now: number): CardDetail[] {
 /**
  * Returns a labelled time, with the relative time if the relative time is clearer than the date.
  */
-function timeDetail(label: string, at: number, now: number): CardDetail {
+function timeDetail(label: string, at: number, now: number): CardLine {
   const value = dateTime(at);
   const relative = relativeTime(at, now);
   return { label, value, note: value.startsWith(relative) ? undefined : relative };
@@ -140,7 +140,7 @@ const typeNames: Readonly<Record<BitcoinAddress['type'], string>> = {
   witness: 'undefined witness version: do not pay this address',
 };
 
-const addressDetails = ({ address, network, type }: BitcoinAddress): CardDetail[] => [
+const addressDetails = ({ address, network, type }: BitcoinAddress): CardLine[] => [
   { label: 'Address', value: address, whole: true },
   { label: 'Network', value: network },
   { label: 'Type', value: typeNames[type] },
@@ -149,7 +149,7 @@ const addressDetails = ({ address, network, type }: BitcoinAddress): CardDetail[
 function uriDetails(
   { bitcoin, invoice, amount, label, message }: Bip21Destination,
   now: number,
-): CardDetail[] {
+): CardLine[] {
   // The card omits what it already shows, the payment hash and the creation time.
   const omitted = new Set([
     'Made',
@@ -169,7 +169,7 @@ function uriDetails(
   ];
 }
 
-const amountDetail = (value: Parameters<typeof formatSats>[0]): CardDetail => ({
+const amountDetail = (value: Parameters<typeof formatSats>[0]): CardLine => ({
   label: 'Amount',
   value: formatAmount(money('BTC', value)),
   note: formatSats(value),

@@ -1,7 +1,7 @@
 // Draws the card of a payment request or of a permanent deposit address: the title, the QR code if
 // it fits, and the whole invoice or address to copy. Draws QR codes in blocks for a terminal with
 // any theme, and as SVG and PNG for a file.
-import { type CardDetail, detailLines, heading, linked } from './card.js';
+import { type CardLine, cardLines, heading, linked } from './card.js';
 import { sanitize, widthOf, wrap } from '../text.js';
 import type { Canvas } from '../terminal.js';
 import { usdtAddressNames } from '../../api/names.js';
@@ -18,7 +18,7 @@ export interface InvoiceCard {
   /** The invoice or address to copy. */
   readonly text: string;
   /** Further lines of the card: the payment page, the expiry, the URI. */
-  readonly details: readonly CardDetail[];
+  readonly details: readonly CardLine[];
   /** The path of the file that contains the QR code. */
   readonly qrFile?: string | undefined;
   /** Whether Enter shows the QR code on the full screen. */
@@ -44,7 +44,7 @@ const rowsOf = (lines: readonly string[], columns: number): number =>
 export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   const { columns, rows, style } = canvas;
   const file = card.qrFile && `written to ${card.qrFile}`;
-  const details = detailLines(
+  const details = cardLines(
     [...card.details, { label: 'QR code', value: file, whole: true }],
     canvas,
   );

@@ -2,7 +2,7 @@
 import type { Big } from 'big.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/calendar.js';
-import { detailLines, moneyLines, worthText, type CardDetail, type MoneyLine } from './card.js';
+import { cardLines, worthText, type CardLine } from './card.js';
 import type { Canvas } from '../terminal.js';
 import { wrap } from '../text.js';
 
@@ -17,7 +17,7 @@ export interface Rate {
 
 export interface QuoteCard {
   /** The description of the payment, such as payee, text and expiry. */
-  readonly about: readonly CardDetail[];
+  readonly about: readonly CardLine[];
   readonly gets: Money;
   /** The label of the received amount, by default "Recipient gets". */
   readonly getsLabel?: string | undefined;
@@ -44,7 +44,7 @@ export interface QuoteCard {
 export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
   const { about, rate, validForMs, left } = quote;
   const { text, warning } = feesOf(quote);
-  const details: CardDetail[] = [
+  const details: CardLine[] = [
     ...about,
     { label: 'Rate', value: rate && rateText(rate), note: rate && inverseText(rate) },
     {
@@ -52,38 +52,38 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
       value: validForMs === undefined ? '' : `valid ${describeDuration(validForMs)}`,
     },
   ];
-  const lines: MoneyLine[] = [
+  const lines: CardLine[] = [
     {
       label: quote.getsLabel ?? 'Recipient gets',
-      amount: quote.gets,
+      value: quote.gets,
       note: worthText(quote.worth?.(quote.gets)),
     },
-    { label: 'Service fee', amount: quote.namesFees ? quote.serviceFee : undefined },
+    { label: 'Service fee', value: quote.namesFees ? quote.serviceFee : undefined },
     {
       label: 'Network fee',
-      amount: quote.networkFee.value.eq(0) ? undefined : quote.networkFee,
+      value: quote.networkFee.value.eq(0) ? undefined : quote.networkFee,
     },
     {
       label: 'You pay',
-      amount: quote.pays,
+      value: quote.pays,
       note: [text, worthText(quote.worth?.(quote.pays))].filter(Boolean).join('   '),
       total: true,
       warns: warning !== undefined,
     },
     {
       label: 'Left in wallet',
-      amount: left && quote.isLeftCertain === false ? `at least ${formatAmount(left)}` : left,
+      value: left && quote.isLeftCertain === false ? `at least ${formatAmount(left)}` : left,
       aside: true,
     },
   ];
-  const described = detailLines(details, canvas);
+  const described = cardLines(details, canvas);
   return [
     ...described,
     ...(described.length === 0 ? [] : ['']),
     ...(warning === undefined
       ? []
       : [...wrap(warning, canvas.columns - 2).map((line) => `  ${canvas.style.yellow(line)}`), '']),
-    ...moneyLines(lines, canvas),
+    ...cardLines(lines, canvas),
   ];
 }
 

@@ -17,11 +17,18 @@ import { clockTime, dateTime, relativeTime } from '../time.js';
 import { methodProperties } from '../../formats/rails.js';
 import { hasLapsed, isFinal, isRetriable, movedNothing } from '../../formats/states.js';
 import type { Transaction } from '../../api/types.js';
-import { detailLines, moneyLines, type CardDetail, type MoneyLine } from './card.js';
+import { cardLines, type CardLine } from './card.js';
 import { rateText } from './quote-card.js';
-import { paintStep, stepsOf, confirmationsText, stateWithReason, stateStyle } from './steps.js';
+import {
+  stepStyle,
+  stepText,
+  stepsOf,
+  confirmationsText,
+  stateWithReason,
+  stateStyle,
+} from './steps.js';
 import type { Canvas } from '../terminal.js';
-import { fit, oneLine, padRight, widthOf, wrap, sanitize } from '../text.js';
+import { oneLine, padRight, widthOf, wrap, sanitize } from '../text.js';
 import { sideAmount, transactionKind, transactionList } from '../views/transaction-view.js';
 import type { RecordView } from '../rows/view.js';
 import { countryName } from '../../formats/country.js';
@@ -89,13 +96,15 @@ export function receipt(
   const { style } = canvas;
   const { title, state, place, times, money, details } = receiptParts(transaction, options);
   const shown = stateStyle(transaction.txnState, style)(state);
-  const head = [style.bold(title), shown, options.seen && style.dim(options.seen)];
+  const [start] = times;
+  const dates = [start && dateTime(start.at).slice(0, 10), options.seen];
+  const head = [style.bold(title), shown, ...dates.map((date) => date && style.dim(date))];
   const parts = [
     [`  ${head.filter(Boolean).join('   ')}`],
     timeline(transaction, times, options.now, canvas),
     place === undefined ? [] : wrap(place, canvas.columns - 2).map((line) => `  ${line}`),
-    moneyLines(money, canvas, labelWidth),
-    detailLines(details, canvas, labelWidth),
+    cardLines(money, canvas, labelWidth),
+    cardLines(details, canvas, labelWidth),
   ];
   return parts
     .filter((lines) => lines.length > 0)
@@ -116,45 +125,30 @@ export function receiptView(options: ReceiptOptions): RecordView<Transaction> {
   };
 }
 
-/**
- * Draws a line for each step of a payment, with the time of the step if known. Future steps are
- * dim. A narrow window omits the date of the first step.
- */
+/** Draws a line for each step of a payment, with the time of the step if known. */
 function timeline(
   transaction: Transaction,
   reached: readonly StateTime[],
   now: number,
-  { style, columns }: Canvas,
+  canvas: Canvas,
 ): string[] {
-  const start = reached[0]?.at;
+  const [start] = reached;
   const steps = stepsOf(transaction);
   const longest = Math.max(9, ...steps.map(({ word }) => widthOf(word)));
-  const lines = steps.map((step) => {
+  const sinceText = (at: number): string =>
+    start === undefined || at === start.at
+      ? relativeTime(at, now)
+      : `after ${formatDuration(at - start.at)}`;
+  const lines = steps.map((step): CardLine => {
     const at = reached.find(({ state }) => state === step.state)?.at;
-    const clock = style.dim(padRight(at === undefined ? '' : clockTime(at), timeWidth));
-    const word = paintStep({ ...step, word: padRight(step.word, longest) }, style);
-    return { at, start: `${clock}   ${word}   `, since: sinceText(at, start, now) };
+    return {
+      label: at === undefined ? '' : clockTime(at),
+      value: stepText({ ...step, word: padRight(step.word, longest) }),
+      note: at === undefined ? '' : sinceText(at),
+      style: stepStyle(step),
+    };
   });
-  const widest = Math.max(...lines.map((line) => widthOf(line.start + line.since)));
-  const sizes = [{ width: dateWidth, priority: 1 }, { width: widest }];
-  const hasDate = fit(sizes, columns - margin.length, 1)?.[0] !== undefined;
-  return lines.map((line) => {
-    const date = hasDate && line.at !== undefined && line.at === start ? dayOf(line.at) : '';
-    const day = hasDate ? `${style.dim(padRight(date, dateWidth))} ` : '';
-    const since = line.since === date ? '' : style.dim(line.since);
-    return (margin + day + line.start + since).trimEnd();
-  });
-}
-
-const margin = '  ';
-const dateWidth = 10;
-const timeWidth = 8;
-
-const dayOf = (at: number): string => dateTime(at).slice(0, dateWidth);
-
-function sinceText(at: number | undefined, start: number | undefined, now: number): string {
-  if (at === undefined || start === undefined) return '';
-  return at === start ? relativeTime(at, now) : `after ${formatDuration(at - start)}`;
+  return cardLines(lines, canvas, labelWidth);
 }
 
 interface StateTime {
@@ -181,9 +175,9 @@ function endsOf({ createdAt, sourceReq, destReq, txnState }: Transaction): State
   return [{ state: 'quoted', at: created }, ...last];
 }
 
-function amounts(transaction: Transaction, total: Money | undefined): MoneyLine[] {
+function amounts(transaction: Transaction, total: Money | undefined): CardLine[] {
   const { sourceReq, destReq } = transaction;
-  const value = exchangeRate(transaction);
+  const rate = exchangeRate(transaction);
   const fee = (amount: WireNumber | null | undefined): Money | undefined => {
     const paid = moneyFromWire(sourceReq.ccy, amount);
     return paid?.value.eq(0) === true ? undefined : paid;
@@ -192,20 +186,21 @@ function amounts(transaction: Transaction, total: Money | undefined): MoneyLine[
   const isSame = source !== undefined && source.ccy === dest?.ccy && source.value.eq(dest.value);
   return [
     ...(isSame
-      ? [{ label: 'Amount', amount: dest }]
+      ? [{ label: 'Amount', value: dest }]
       : [
-          { label: 'Source', amount: source },
-          { label: 'Destination', amount: dest },
+          { label: 'Source', value: source },
+          { label: 'Destination', value: dest },
         ]),
     {
       label: 'Rate',
-      amount: value && rateText({ base: sourceReq.ccy ?? '?', quote: destReq.ccy ?? '?', value }),
+      value:
+        rate && rateText({ base: sourceReq.ccy ?? '?', quote: destReq.ccy ?? '?', value: rate }),
     },
-    { label: 'Service fee', amount: fee(sourceReq.servicepayFees) },
-    { label: 'Network fee', amount: fee(sourceReq.networkFees) },
+    { label: 'Service fee', value: fee(sourceReq.servicepayFees) },
+    { label: 'Network fee', value: fee(sourceReq.networkFees) },
     {
       label: 'Total',
-      amount: sourceReq.method === 'servicepay' && isPaying(transaction) ? total : undefined,
+      value: sourceReq.method === 'servicepay' && isPaying(transaction) ? total : undefined,
       total: true,
     },
   ];
@@ -277,7 +272,7 @@ const code = /^(?:paymentRequest|invoice|invoicePageUrl|lnurlAddress)$/;
 function sides(
   { sourceReq, destReq }: Transaction,
   { shownBelow = [], isVerbose = false }: ReceiptOptions,
-): CardDetail[] {
+): CardLine[] {
   const side = (label: string, { method, ccy, reqDetails }: Transaction['sourceReq']) => [
     {
       label,
@@ -285,7 +280,7 @@ function sides(
     },
     ...Object.entries(reqDetails ?? {})
       .filter(([key]) => !shownElsewhere.test(key) && (isVerbose || !code.test(key)))
-      .flatMap(([key, given]): CardDetail[] => {
+      .flatMap(([key, given]): CardLine[] => {
         const value = typeof given === 'number' ? fixed(fromWire(given)) : given;
         if (typeof value !== 'string' || shownBelow.includes(value)) return [];
         const label = entryOf(detailLabels, key) ?? oneLine(key, 20);
@@ -296,7 +291,7 @@ function sides(
 }
 
 /** Removes details with a repeated value, because a service may report a value under two names. */
-const once = (details: readonly CardDetail[]): CardDetail[] =>
+const once = (details: readonly CardLine[]): CardLine[] =>
   details.filter(
     ({ value }, i) => value && details.findIndex((each) => each.value === value) === i,
   );
@@ -309,7 +304,7 @@ const canExpire = ({ txnState, sourceReq }: Transaction): boolean =>
 function about(
   transaction: Transaction,
   { now, invoice, party, isVerbose = false }: ReceiptOptions,
-): CardDetail[] {
+): CardLine[] {
   const { txnId, note, extRefId, sourceReq, destReq } = transaction;
   const isSent = isVerbose && destReq.method === 'lightning';
   const confirmed = confirmationsText(transaction);
@@ -422,12 +417,12 @@ function sectionOf({ transaction, options }: ReceiptOf) {
     heading: `${title}: ${state}`,
     parts: [
       table([
-        ...amounts.map(moneyRow),
+        ...amounts.map(rowOf),
         ['Approved', options.agreed?.map(formatAmount).join(' for ')],
         ['Arrived', options.arrived && formatAmount(options.arrived)],
         ['Worth', worthOf(options, zone)],
       ]),
-      table([...partyRows(transaction), ...details.map(detailRow)]),
+      table([...partyRows(transaction), ...details.map(rowOf)]),
       table(states),
     ],
     place,
@@ -449,9 +444,10 @@ const footer = ({ now }: ReceiptPageOptions, place: string | undefined): string 
  * Returns a row of the receipt. The label `Account name` distinguishes the name on the account from
  * the legal name.
  */
-const detailRow = ({ label, value }: CardDetail): Row => [
+const rowOf = ({ label, value, total }: CardLine): Row => [
   label === 'Recipient' ? 'Account name' : label,
-  value ?? '',
+  typeof value === 'object' && value !== null ? formatAmount(value) : value,
+  total === true ? 'total' : '',
 ];
 
 function worthOf({ worth }: ReceiptPageOptions, zone: string): string | undefined {
@@ -491,12 +487,6 @@ const page = (title: string, body: readonly string[]): string =>
 
 /** A row of a table, which the table omits if its value is not a text. */
 type Row = readonly [label: string, value: unknown, className?: string];
-
-const moneyRow = ({ label, amount = '', note = '', total }: MoneyLine): Row => [
-  label,
-  [typeof amount === 'string' ? amount : formatAmount(amount), note].join(' ').trim(),
-  total === true ? 'total' : '',
-];
 
 function table(rows: readonly Row[]): string {
   const lines = rows.flatMap(([label, value, className = '']) => {

@@ -59,16 +59,19 @@ export function stepsOf(transaction: Stepped, reached: readonly string[] = []): 
 const signs = { passed: '✓', present: '●', ahead: '○' } as const;
 
 /**
- * Draws a step such as `✓ quoted`, `● sent` or `○ settled`, readable without colour. A final state
- * has a tick, a cross, or a dash if it expired or was cancelled.
+ * Returns the text of a step, such as `✓ quoted`, `● sent` or `○ settled`, readable without colour.
+ * A final state has a tick, a cross, or a dash if it expired or was cancelled.
  */
-export function paintStep({ state, word, at }: Step, style: Canvas['style']): string {
+export function stepText({ state, word, at }: Step): string {
   const end = state === 'completed' ? '✓' : hasLapsed(state) ? '–' : '✗';
-  const sign = at === 'present' && isFinal(state) ? end : signs[at];
-  const text = `${sign} ${word}`;
-  if (at === 'ahead') return style.dim(text);
-  return at === 'present' ? stateStyle(state, style)(text) : text;
+  return `${at === 'present' && isFinal(state) ? end : signs[at]} ${word}`;
 }
+
+/** Returns a function that colours the text of a step. */
+export const stepStyle =
+  ({ state, at }: Step) =>
+  (text: string, style: ChalkInstance): string =>
+    at === 'passed' ? text : (at === 'ahead' ? style.dim : stateStyle(state, style))(text);
 
 /**
  * Draws the steps on one line. In a narrow window, the line first omits the passed steps, then the
@@ -82,7 +85,7 @@ export function stepsLine(
   const counted = confirmationsText(transaction);
   const end = counted === undefined ? '' : `   ${counted} confirmations`;
   const parts = stepsOf(transaction, reached).map((step) => ({
-    text: paintStep(step, style),
+    text: stepStyle(step)(stepText(step), style),
     priority: leaving[step.at],
   }));
   const [line = ''] = sideBySide(

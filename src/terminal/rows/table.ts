@@ -2,7 +2,7 @@
 // window.
 import { Chalk, type ChalkInstance } from 'chalk';
 import Table from 'cli-table3';
-import { detailLines } from '../cards/card.js';
+import { recordLines } from '../cards/card.js';
 import {
   fit,
   pointsAligned,
@@ -68,7 +68,13 @@ export function createTable<T>(
     const isFirst = layout === undefined;
     layout = layout === undefined ? layOut(columns, rows, canvas) : grown(layout, rows);
     return layout === 'cards'
-      ? { head: [], rows: rows.map((row, i) => card(columns, row, canvas, isFirst && i === 0)) }
+      ? {
+          head: [],
+          rows: rows.map((row, i) => [
+            ...(isFirst && i === 0 ? [] : ['']),
+            ...recordLines(columns, row, canvas, 0),
+          ]),
+        }
       : draw(layout, rows, canvas, isFirst);
   };
 }
@@ -211,15 +217,6 @@ function draw<T>(
     head,
     rows: rows.map((row, i) => [lines[head.length + i] ?? '', ...belowRow(row)]),
   };
-}
-
-function card<T>(columns: readonly Column<T>[], row: T, canvas: Pane, isFirst: boolean): string[] {
-  const facts = columns
-    .map((column) => ({ label: column.title ?? '', value: textOf(column, row) }))
-    .filter(({ value }) => value !== '')
-    .map((fact) => ({ ...fact, whole: !fact.value.includes(' ') }));
-  const lines = detailLines(facts, canvas, 0);
-  return isFirst ? lines : ['', ...lines];
 }
 
 /**

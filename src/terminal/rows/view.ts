@@ -42,6 +42,8 @@ interface ColumnParts<T> extends GivesWay {
   readonly title?: string;
   /** Returns the text for a screen, such as a grouped amount or a relative time. */
   readonly text?: (row: T) => string;
+  /** Returns a secondary text, which a card shows after the value. */
+  readonly note?: (row: T) => string | undefined;
   /** The alignment of the column. `decimal` aligns the decimal points and the units of numbers. */
   readonly align?: 'left' | 'right' | 'decimal';
   /**
@@ -214,7 +216,7 @@ export const columnsThrough = <Row, T>(
   columns: readonly Column<T>[],
   pick: (row: Row) => T | undefined,
 ): Column<Row>[] =>
-  columns.map(({ text, style, ...column }) => ({
+  columns.map(({ text, style, note: _note, ...column }) => ({
     ...column,
     value: (row) => {
       const found = pick(row);

@@ -1,6 +1,6 @@
 // Shows budgets: a list with what is used today, and the card of one budget with its changes.
 import { amountWithSats, formatAmount, money, type Money } from '../../formats/amount.js';
-import { detailLines, type CardDetail } from '../cards/card.js';
+import { cardLines, type CardLine } from '../cards/card.js';
 import { columnsApart, type ListView, type RecordView } from '../rows/view.js';
 import { dateTime, relativeTime } from '../time.js';
 
@@ -78,13 +78,13 @@ export const budgetCard = (now: number): RecordView<BudgetView> => ({
   ...budgetTable(now),
   screen: (canvas, view) => {
     const limits = (label: string, amounts: readonly Money[], spent?: readonly Money[]) =>
-      amounts.map((each): CardDetail => ({
+      amounts.map((each): CardLine => ({
         label,
         value: amountWithSats(each),
         note: spent && `${formatAmount(usedOf(each, spent))} used`,
       }));
     const { name, state, to, kinds, expiresAt, outbox, changes } = view;
-    return detailLines(
+    return cardLines(
       [
         { label: 'Budget', value: name, note: state },
         ...limits('Payment', view.perPayment),

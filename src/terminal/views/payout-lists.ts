@@ -4,7 +4,7 @@ import type { Institution } from '../../api/types.js';
 import type { Recipient } from '../../store/profile/profiles.js';
 import { countryName } from '../../formats/country.js';
 import { shortened } from '../../formats/text.js';
-import { detailLines } from '../cards/card.js';
+import { cardLines } from '../cards/card.js';
 import type { ListView, RecordView } from '../rows/view.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
 
@@ -105,7 +105,7 @@ export const contactRecord: RecordView<ListedContact> = {
     const { acctNum, acctName, method, country, party } = contact;
     const listed = (...parts: readonly (string | undefined)[]): string =>
       parts.filter(Boolean).join(' · ');
-    return detailLines(
+    return cardLines(
       [
         { label: 'Contact', value: name },
         { label: 'To', value: destination ?? acctNum, whole: true },

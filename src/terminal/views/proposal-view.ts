@@ -3,7 +3,7 @@
 import { formatAmounts, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/calendar.js';
 import { relativeTime, shortTime } from '../time.js';
-import { detailLines } from '../cards/card.js';
+import { cardLines } from '../cards/card.js';
 import { columnsApart, type ListView, type RecordView } from '../rows/view.js';
 import { sanitize } from '../text.js';
 
@@ -80,7 +80,7 @@ export const proposalCard = (now: number): RecordView<ProposalView> => ({
       expiresAt === null || state !== 'open'
         ? state
         : `expires in ${describeDuration(Math.max(expiresAt - now, 0))}`;
-    return detailLines(
+    return cardLines(
       [
         { label: 'Proposal', value: id, whole: true },
         { label: 'Written', value: `by ${who}, ${relativeTime(writtenAt, now)}`, note: until },

@@ -28,7 +28,7 @@ import { fixed, formatAmount, fromWire, money } from '../../formats/amount.js';
 import { transactionStates } from '../../formats/states.js';
 import { formatDuration } from '../../formats/calendar.js';
 import { dateTime, clockTime } from '../time.js';
-import { detailLines, type CardDetail } from '../cards/card.js';
+import { cardLines, type CardLine } from '../cards/card.js';
 import {
   type Column,
   fieldColumns,
@@ -44,7 +44,7 @@ const clockFields = fieldNames(clockAnswer);
 
 export const sandboxStatusView: RecordView<SandboxStatus> = {
   screen: (canvas, status) => [
-    ...detailLines(
+    ...cardLines(
       labelled({
         Sandbox: status.baseUrl,
         Clock: clockText(status.clock),
@@ -56,7 +56,7 @@ export const sandboxStatusView: RecordView<SandboxStatus> = {
       }),
       canvas,
     ),
-    ...status.accounts.flatMap((account) => ['', ...detailLines(accountDetails(account), canvas)]),
+    ...status.accounts.flatMap((account) => ['', ...cardLines(accountDetails(account), canvas)]),
   ],
   columns: fieldColumns([
     'baseUrl',
@@ -73,10 +73,10 @@ export const sandboxStatusView: RecordView<SandboxStatus> = {
   quiet: ({ baseUrl }) => baseUrl,
 };
 
-const labelled = (values: Readonly<Record<string, string>>): CardDetail[] =>
+const labelled = (values: Readonly<Record<string, string>>): CardLine[] =>
   Object.entries(values).map(([label, value]) => ({ label, value }));
 
-function accountDetails({ accountId, accountDisplayName, wallets }: SandboxAccount): CardDetail[] {
+function accountDetails({ accountId, accountDisplayName, wallets }: SandboxAccount): CardLine[] {
   return [
     { label: 'Account', value: accountId, note: accountDisplayName },
     ...wallets.map(({ ccy, amount, availableBalance }) => {
@@ -117,7 +117,7 @@ const clockText = ({ now, frozen }: ClockState): string =>
   `${dateTime(now)}${frozen ? ', frozen' : ''}`;
 
 export const clockView: RecordView<ClockState> = {
-  screen: (canvas, clock) => detailLines(labelled({ Clock: clockText(clock) }), canvas),
+  screen: (canvas, clock) => cardLines(labelled({ Clock: clockText(clock) }), canvas),
   columns: fieldColumns(clockFields),
   quiet: ({ now }) => String(now),
 };
@@ -148,7 +148,7 @@ export const snapshotList: ListView<Snapshot> = {
 export const snapshotView = (what: 'Saved as' | 'Back at'): RecordView<Snapshot> => ({
   ...snapshotRows,
   screen: (canvas, { name, clock }) =>
-    detailLines(labelled({ [what]: name, Clock: clockText(clock) }), canvas),
+    cardLines(labelled({ [what]: name, Clock: clockText(clock) }), canvas),
 });
 
 export const minedList: ListView<Transfer> = {

@@ -2,8 +2,8 @@
 import type { Big } from 'big.js';
 import { amountWithSats, money, shortAmount } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
-import { detailLines, type CardDetail } from '../cards/card.js';
-import { fieldColumns, type ListView, type RecordView } from '../rows/view.js';
+import { cardView } from '../cards/card.js';
+import { type ListView, type RecordView } from '../rows/view.js';
 import { sanitize, padRight, wrap } from '../text.js';
 import { dateTime } from '../time.js';
 import type { Canvas } from '../terminal.js';
@@ -94,33 +94,24 @@ export interface Login {
   readonly tokenIn: string;
 }
 
-const loginColumns = ['profile', 'baseUrl', 'accountId', 'tokenExpires', 'secretIn', 'tokenIn'];
-
-function details(login: Login): CardDetail[] {
-  return [
-    { label: 'Profile', value: login.profile },
-    { label: 'Service', value: login.baseUrl, whole: true },
-    { label: 'Account', value: login.accountId, whole: true },
-    {
-      label: 'Token',
-      value: `until ${dateTime(login.tokenExpiresAt)}`,
-      note: `in ${login.tokenIn}`,
-    },
-    { label: 'Secret', value: `in ${login.secretIn}` },
-  ];
-}
-
-export const loginView: RecordView<Login> = {
-  screen: (canvas, login) => detailLines(details(login), canvas),
-  columns: fieldColumns(loginColumns, [
+export const loginView: RecordView<Login> = cardView({
+  columns: [
+    { name: 'profile', title: 'Profile' },
+    { name: 'baseUrl', title: 'Service' },
+    { name: 'accountId', title: 'Account' },
     {
       name: 'tokenExpires',
+      title: 'Token',
       value: ({ tokenExpiresAt }) => new Date(tokenExpiresAt).toISOString(),
+      text: ({ tokenExpiresAt }) => `until ${dateTime(tokenExpiresAt)}`,
+      note: ({ tokenIn }) => `in ${tokenIn}`,
     },
-  ]),
+    { name: 'secretIn', title: 'Secret', text: ({ secretIn }) => `in ${secretIn}` },
+    { name: 'tokenIn', only: 'rows' },
+  ],
   fields: ['tokenExpiresAt'],
   quiet: ({ accountId }) => accountId,
-};
+});
 
 /** A limit with its used amount, or a destination on the allow-list. */
 export interface LimitRow {

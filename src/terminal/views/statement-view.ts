@@ -6,7 +6,7 @@ import { fixed, formatAmount, formatNumber, money } from '../../formats/amount.j
 import { counted, ownReference, shortId, shortened } from '../../formats/text.js';
 import { methodProperties } from '../../formats/rails.js';
 import { type Column, fieldColumns, type ListView, type RecordView } from '../rows/view.js';
-import { detailLines } from '../cards/card.js';
+import { cardView } from '../cards/card.js';
 import { createTable } from '../rows/table.js';
 import type { Canvas } from '../terminal.js';
 import { dateTime } from '../time.js';
@@ -319,20 +319,15 @@ export interface Closed {
   readonly sha256: string;
 }
 
-export const closedView: RecordView<Closed> = {
-  screen: (canvas, { month, file, rows, sha256 }) => [
-    `  Closed ${month}: ${counted(rows, 'row')}`,
-    ...detailLines(
-      [
-        { label: 'File', value: file, whole: true },
-        { label: 'SHA-256', value: sha256, whole: true },
-      ],
-      canvas,
-    ),
+export const closedView: RecordView<Closed> = cardView({
+  columns: [
+    { name: 'month', title: 'Closed', note: ({ rows }) => counted(rows, 'row') },
+    { name: 'file', title: 'File' },
+    { name: 'rows', only: 'rows' },
+    { name: 'sha256', title: 'SHA-256' },
   ],
-  columns: fieldColumns(['month', 'file', 'rows', 'sha256']),
   quiet: ({ file }) => file,
-};
+});
 
 export interface ShownChange {
   readonly change: string;

@@ -13,7 +13,8 @@ import { isRetriable, hasLapsed, isQuoted } from '../../formats/states.js';
 import { methodProperties, railOfKind } from '../../formats/rails.js';
 import type { ListedTransaction, RequestSide, Transaction } from '../../api/types.js';
 import Big from 'big.js';
-import { widthOf, wrap, sanitize } from '../text.js';
+import { wrap, sanitize } from '../text.js';
+import { cardLines } from '../cards/card.js';
 import { dayAndMonth, formatDuration } from '../../formats/calendar.js';
 import { dateTime, shortTime, clockTime } from '../time.js';
 import {
@@ -341,28 +342,22 @@ export function storyLines(
   { title, names, lines, end }: DrawnStory,
   command: string,
   now: number,
-  { columns, style }: Canvas,
+  canvas: Canvas,
 ): string[] {
+  const { columns, style } = canvas;
   const wrapped = (text: string): string[] =>
     wrap(sanitize(text), columns - 2).map((line) => `  ${line}`);
-  const times = lines.map(({ at }) =>
-    at === undefined ? '' : `${dayAndMonth(at, now)} ${clockTime(at)}`,
+  // A line without a time is a gap in the story, which the card shows dim.
+  const told = lines.map(({ at, text }) =>
+    at === undefined
+      ? { label: '', value: '', note: text }
+      : { label: `${dayAndMonth(at, now)} ${clockTime(at)}`, value: text },
   );
-  const width = Math.max(...times.map(widthOf), 0);
-  const drawn = lines.flatMap(({ text }, index) => {
-    const [first = '', ...rest] = wrap(sanitize(text), columns - width - 4);
-    const time = times[index] ?? '';
-    const isGap = time === '' && width > 0;
-    return [
-      `  ${time.padStart(width)}  ${isGap ? style.dim(first) : first}`,
-      ...rest.map((line) => `${' '.repeat(width + 4)}${line}`),
-    ];
-  });
   return [
     ...wrapped(title),
     ...wrapped(names.join(' · ')).map((line) => style.dim(line)),
     '',
-    ...drawn,
+    ...cardLines(told, canvas),
     '',
     ...wrapped(end).map((line) => style.bold(line)),
     `  ${command}`,

@@ -2,7 +2,7 @@
 // scripts.
 import { transactionNames, webhookNames } from '../../api/names.js';
 import type { Transaction, Webhook } from '../../api/types.js';
-import { detailLines, sentenceView } from '../cards/card.js';
+import { cardView, sentenceView } from '../cards/card.js';
 import { fieldColumns, type ListView, type RecordView, type StreamView } from '../rows/view.js';
 import { type LayoutPart, sideBySide, widthOf, sanitize } from '../text.js';
 import { clockTime, relativeTime } from '../time.js';
@@ -39,25 +39,22 @@ export interface WebhookChange extends Webhook {
   readonly secretIn?: string;
 }
 
-export const webhookCard: RecordView<WebhookChange> = {
-  columns: fieldColumns(['id', 'callback', 'createdAt', 'secret']),
+export const webhookCard: RecordView<WebhookChange> = cardView({
+  columns: [
+    { name: 'id', title: 'ID' },
+    { name: 'callback', title: 'Callback' },
+    { name: 'createdAt', only: 'rows' },
+    { name: 'secret', title: 'Secret', note: ({ secret }) => secret && 'shown only once' },
+    {
+      name: 'secretIn',
+      title: 'Kept',
+      text: ({ secretIn }) => (secretIn ? `in ${secretIn}` : ''),
+      only: 'screen',
+    },
+  ],
   fields: [...webhookNames, 'secretIn'],
   quiet: ({ id, secret }) => secret ?? id,
-  screen: (canvas, change) =>
-    detailLines(
-      [
-        { label: 'Callback', value: change.callback, whole: true },
-        { label: 'ID', value: change.id, whole: true },
-        ...(change.secret === undefined
-          ? []
-          : [{ label: 'Secret', value: change.secret, whole: true, note: 'shown only once' }]),
-        ...(change.secretIn === undefined
-          ? []
-          : [{ label: 'Kept', value: `in ${change.secretIn}` }]),
-      ],
-      canvas,
-    ),
-};
+});
 
 export const removedView: RecordView<{ readonly id: string }> = {
   ...sentenceView(

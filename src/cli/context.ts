@@ -39,7 +39,11 @@ export interface Line {
   readonly createsProfile?: boolean;
   /** The transport whose connections to the service are already open. */
   readonly early?: OpeningTransport | undefined;
+  /** The screen of another context with the same streams, by default a new screen. */
+  readonly screen?: Screen;
 }
+
+type Screen = Pick<Context, 'terminal' | 'out' | 'live'>;
 
 export interface Context extends ServiceDeps, Service, Line {
   readonly ask: Ask;
@@ -90,7 +94,7 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
       return actorOf({ door, version: proc.version, profile, budget, sandbox }, proc.pid);
     },
   });
-  const screen = openScreen(proc, globals, line, base);
+  const screen = line.screen ?? openScreen(proc, globals, line, base);
   const asking = withLazy(base, {
     ask: () =>
       createAsk(screen.terminal, {
@@ -116,19 +120,21 @@ function withLazy<T extends object, L extends object>(
 }
 
 /**
- * Opens a copy of `context` with changed streams or signal, such as for one payment of a batch or
- * for one call of an agent. The caller closes the copy.
+ * Opens a copy of `context` with changed streams or signal, such as for the payments of a batch or
+ * for one call of an agent. A copy with the same streams has the same screen and connections. The
+ * caller closes the copy.
  */
 export function nestedContext(
   context: Context,
   changes: Partial<Process>,
   globals: Partial<Globals> = {},
 ): Context {
-  const { argv, door, readsStdin, runLine } = context;
+  const { argv, door, readsStdin, runLine, early, terminal, out, live } = context;
+  const shared = changes.stderr === undefined && { early, screen: { terminal, out, live } };
   return openContext(
     { ...context, ...changes },
     { ...context.globals, ...globals },
-    { argv, door, readsStdin, runLine },
+    { argv, door, readsStdin, runLine, ...shared },
   );
 }
 
@@ -137,7 +143,7 @@ function openScreen(
   globals: Globals,
   line: Line,
   base: Pick<Foundation, 'settings'>,
-): Pick<Context, 'terminal' | 'out' | 'live'> {
+): Screen {
   const isServed = proc.isServed === true;
   const terminal = openTerminal({
     ...proc,

@@ -4,7 +4,7 @@ import { repeatsOf } from '../../src/cli/mcp/call.js';
 import { Failure } from '../../src/formats/failure.js';
 import { mayHavePaid, type Payment, type PaymentTerms } from '../../src/store/journal/payment.js';
 import { derivedRef, rowOf, type Row } from '../../src/wallet/batch/row.js';
-import { runBatch, emptyTally, failureOf, tallied } from '../../src/wallet/batch/run.js';
+import { payRows, emptyTally, failureOf, tallied } from '../../src/wallet/batch/run.js';
 import { cancelQuote } from '../../src/wallet/payment/record.js';
 import {
   confirmQuote,
@@ -143,17 +143,17 @@ export const payBatch =
       waitTimeout: 30_000,
       retry: options.retry,
       terms: () => ({}),
-      consent: { lines: new Set(rows.map(({ line }) => line)), upTo: 'terms' as const },
+      consent: { lines: new Set(rows.map(({ line }) => line)) },
       run: '2026-11-21T00:00:00.000Z rows.csv',
     };
-    const complete = await runBatch(rows, batch, {
+    const paid = payRows(rows, batch, {
       payment: { ...deps, on: () => undefined },
       stop: deps.signal,
-      on: (outcome) => void ended.push(outcome),
       warn: () => undefined,
     });
+    for await (const row of paid) ended.push(row);
     const tally = ended.reduce(tallied, emptyTally);
-    return { rows: ended, failure: failureOf(tally, rows.length, complete, deps.signal.aborted) };
+    return { rows: ended, failure: failureOf(tally, rows.length, deps.signal.aborted) };
   };
 
 /** Returns the reference of an intended payment in a batch. */

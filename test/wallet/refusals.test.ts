@@ -5,7 +5,7 @@ import { money } from '../../src/formats/amount.js';
 import { parseWebhookEvent, readWebhookRequest } from '../../src/library/webhook.js';
 import { journalOf } from '../../src/store/journal/handle.js';
 import { tooPoor } from '../../src/wallet/batch/check.js';
-import { emptyTally, failureOf, faultFailure } from '../../src/wallet/batch/run.js';
+import { emptyTally, failureOf, stopped } from '../../src/wallet/batch/run.js';
 import { checkHeld } from '../../src/wallet/instruction/instruction.js';
 import { decodeOrder } from '../../src/wallet/order/orders.js';
 import { ended } from '../../src/wallet/payment/outcomes.js';
@@ -116,15 +116,15 @@ const cases: readonly (readonly [sentence: string, refuse: () => unknown])[] = [
   ],
   [
     'Outcome unknown: 1 row may or may not have been paid.',
-    () => Promise.reject(failureOf(unknownRow, 3, true, false)),
+    () => Promise.reject(failureOf(unknownRow, 3, false)),
   ],
   [
     'Not paid: 2 of 3 rows, because you interrupted the batch. The other rows are paid or in flight.',
-    () => Promise.reject(failureOf(onePaid, 3, false, true)),
+    () => Promise.reject(failureOf(onePaid, 3, true)),
   ],
   [
     'Not paid: 3 of 3 rows, because the batch stopped: The file ends too early.',
-    () => Promise.reject(faultFailure(new Error('The file ends too early.'), emptyTally, 3)),
+    () => Promise.reject(stopped(emptyTally, 3, 'the batch stopped: The file ends too early.')),
   ],
   [
     'Nothing was sent: You have too little.',

@@ -5,15 +5,8 @@ import { Failure } from '../../formats/failure.js';
 import { counted, clip, columnOf } from '../../formats/text.js';
 import type { Command } from '../../terminal/next-step.js';
 import { sanitize, wrap } from '../../terminal/text.js';
-import { checkBatch, type BatchCheck } from '../../wallet/batch/check.js';
-import {
-  type PlannedRow,
-  type Row,
-  amountIn,
-  derivedRef,
-  rowOf,
-  type ReadRow,
-} from '../../wallet/batch/row.js';
+import { checkBatch, type BatchCheck, type Lookup } from '../../wallet/batch/check.js';
+import { type Row, amountIn, derivedRef, rowOf } from '../../wallet/batch/row.js';
 import {
   type BatchRow,
   type Problem,
@@ -170,7 +163,7 @@ export function planner(
   { name, from }: Pick<BatchFlags, 'name' | 'from'>,
   context: Context,
   isOffline = false,
-): (row: BatchRow) => Promise<PlannedRow> {
+): (row: BatchRow) => Promise<Row> {
   let opened: ReturnType<typeof openLookUp> | undefined;
   const { config, settings } = context;
   const deps: PlanDeps = {
@@ -192,10 +185,10 @@ export function planner(
   return (row) => planRow(row, deps);
 }
 
-/** Finds the payments of references in the journal. */
-export const alikeIn =
-  (context: Context) =>
-  async (refs: readonly string[]): ReturnType<Awaited<ReturnType<Context['journal']>>['alike']> => {
+/** Returns the function that finds the payments of references in the journal. */
+export const paymentsIn =
+  (context: Context): Lookup['paymentsUnder'] =>
+  async (refs) => {
     const [{ scope }, journal] = await Promise.all([context.account(), context.journal()]);
     return journal.alike(scope, refs);
   };
@@ -205,7 +198,7 @@ export async function checkRows<R extends BatchRow>(
   rows: readonly (R | Problem)[],
   flags: Pick<BatchFlags, 'name' | 'from' | 'retry'>,
   context: Context,
-  plan: (row: R) => Promise<PlannedRow> = planner(flags, context),
+  plan: (row: R) => Promise<Row> = planner(flags, context),
 ): Promise<BatchCheck> {
   const refuseOwn = ownAddressGuard(context.account, context.out.say);
   let checked = 0;
@@ -215,8 +208,8 @@ export async function checkRows<R extends BatchRow>(
       checked += 1;
       return plan(row);
     },
-    vet: ({ instruction }: Row) => refuseOwn(instruction),
-    alike: alikeIn(context),
+    checkPayee: ({ instruction }: Row) => refuseOwn(instruction),
+    paymentsUnder: paymentsIn(context),
     spent: () => spentToday(context),
     limits: await limitsInForce(context),
     retry: flags.retry,
@@ -303,7 +296,7 @@ interface PlanDeps extends SendEnvironment {
 }
 
 /** Turns a row of a batch into a payment. Throws Failure `usage` for an invalid row. */
-async function planRow({ line, cells: written }: BatchRow, deps: PlanDeps): Promise<PlannedRow> {
+async function planRow({ line, cells: written }: BatchRow, deps: PlanDeps): Promise<Row> {
   const { cells, name } = named(written, deps);
   const { from = deps.from } = cells;
   const payer = from && inColumn('from', () => currency().read(from));
@@ -404,7 +397,7 @@ function isDestination(text: string): boolean {
   }
 }
 
-type Paid = Pick<ReadRow, 'instruction' | 'isSlow' | 'to'>;
+type Paid = Pick<Row, 'instruction' | 'isSlow' | 'to'>;
 
 /** Refuses an amount that would need rates or a balance, because a batch states exact amounts. */
 function checkPriced(instruction: Instruction): void {

@@ -19,14 +19,15 @@ import {
 } from '../../wallet/batch/check.js';
 import { type BatchFlags, type BatchSource } from './batch-check.js';
 import type { Payment } from '../../store/journal/payment.js';
-import { journalFirst, unfinished } from '../../wallet/payment/pay.js';
-import type { Context } from '../context.js';
+import { unfinished, unlessSubmitted } from '../../wallet/payment/pay.js';
+import { keepMemorySmall, nestedContext, type Context } from '../context.js';
 import {
-  draining,
   openPayments,
   payBatch,
   quoteRow,
   type BatchEnd,
+  type BatchStep,
+  type BatchSteps,
   type Drain,
   lineOf,
 } from './batch-pay.js';
@@ -42,7 +43,9 @@ import {
   batchRowList,
   batchStatusList,
   dryRunLines,
+  progressLine,
   remarkText,
+  rowLine,
   shownFailures,
   type BatchLine,
   type BatchPlan,
@@ -51,70 +54,161 @@ import {
   batchView,
 } from '../../terminal/cards/batch-view.js';
 import { compareRuns, needsAcceptance, type Comparison } from '../../wallet/batch/compare.js';
-import { emptyTally, type BatchConsent } from '../../wallet/batch/run.js';
+import { doneRows, emptyTally, type BatchConsent } from '../../wallet/batch/run.js';
 import type { View } from '../define.js';
 
-/** The end of a batch, with the plan of a dry run. */
-export interface BatchResult extends BatchEnd {
-  readonly plan: BatchPlan;
+/** A batch whose rows are paid while its reader takes the steps. */
+export interface BatchRun {
+  readonly steps: AsyncIterable<BatchStep>;
+  /** Returns the end of the batch after its last step. */
+  readonly end: () => BatchEnd;
 }
 
 /** The first rows that failed. */
 const failedFirst = (rows: readonly BatchLine[]): readonly BatchLine[] =>
   rows.filter(({ error }) => error !== null).slice(0, shownFailures);
 
-/** Prints the result of a batch, or the rows of a dry run. */
-async function printBatch(
-  { summary, rows, plan }: BatchResult,
-  _parts: object,
-  context: Context,
-): Promise<void> {
-  const { out } = context;
-  const { list } = summary;
-  if (list === undefined) {
-    if (['csv', 'tsv'].includes(out.format) && !out.quiet) return out.list(rows, batchStatusList);
-    if (out.format === 'jsonl') return;
-  }
-  if (list === undefined || out.format === 'json')
-    return out.record(summary, batchView(summary, failedFirst(rows)));
-  await out.list(list, batchRowList);
-  if (!out.forPeople) return warnOf(summary, context);
-  const totals = { ...plan, rows: undefined };
-  out.screen((canvas) => ['', ...dryRunLines(summary, totals, canvas)]);
-}
-
-export const batchResultView: View<BatchResult> = {
+export const batchRunView: View<BatchRun> = {
   fields: batchFields,
-  dataOf: ({ summary, rows }) => {
+  async dataOf({ steps, end }) {
+    for await (const step of steps) void step;
+    const { summary, rows } = end();
     const failures = failedFirst(rows);
     return failures.length === 0 ? summary : { ...summary, failures };
   },
-  print: printBatch,
+  async print({ steps, end }, _parts, context) {
+    await drawSteps(steps, context);
+    const { summary, rows, plan } = end();
+    const { out } = context;
+    const { list } = summary;
+    if (list === undefined) {
+      if (['csv', 'tsv'].includes(out.format) && !out.quiet) return out.list(rows, batchStatusList);
+      if (out.format === 'jsonl') return;
+    }
+    if (list === undefined || out.format === 'json')
+      return out.record(summary, batchView(summary, failedFirst(rows)));
+    await out.list(list, batchRowList);
+    if (!out.forPeople) return warnOf(summary, context);
+    if (plan !== undefined) out.screen((canvas) => ['', ...dryRunLines(summary, plan, canvas)]);
+  },
 };
 
 /**
- * Runs the rows that `open` reads. After Ctrl-C, the payments in flight finish.
+ * The time in ms between two reports of finished rows, because a report of each row would delay the
+ * requests of a fast batch.
+ */
+const shownEveryMs = 100;
+
+/** Draws the progress on the live line, or prints a line of the log for each row. */
+async function drawSteps(
+  steps: BatchRun['steps'],
+  { out, live, terminal, every, signal: stop }: Context,
+): Promise<void> {
+  const { stderr, stderrCanvas, canAnimate } = terminal;
+  /** The steps that svcpay has not shown yet. */
+  let waiting: BatchStep[] = [];
+  let [tally, rows] = [emptyTally, 0];
+  const show = (): void => {
+    if (waiting.length === 0) return;
+    stderr.cork();
+    for (const { line, tally: then } of waiting)
+      if (line?.before === false && !canAnimate)
+        out.say(rowLine(line, doneRows(then), rows), {
+          reference: line.ref,
+          ...(line.txnId !== null && { txnId: line.txnId }),
+        });
+    stderr.uncork();
+    waiting = [];
+    live.progress(doneRows(tally), rows);
+    live.update();
+  };
+  const progress = (elapsedMs: number): string => {
+    const { results, before: skipped } = tally;
+    const failed = results.failed + results.unknown;
+    return progressLine(
+      { done: doneRows(tally), rows, failed, elapsedMs, skipped, stopping: stop.aborted },
+      stderrCanvas,
+    );
+  };
+  const stopShowing = every(shownEveryMs, show);
+  try {
+    for await (const step of steps) {
+      ({ tally, rows } = step);
+      if (step.line !== undefined) {
+        out.change(step.line);
+        waiting.push(step);
+      } else if (canAnimate) {
+        live.start(progress);
+        stop.addEventListener('abort', () => live.update(), { once: true });
+      }
+    }
+  } finally {
+    stopShowing();
+    show();
+    live.stop();
+  }
+}
+
+/** The time in ms that svcpay gives the payments in flight after Ctrl-C. */
+const graceMs = 10_000;
+
+/**
+ * Runs the rows that `open` reads. After Ctrl-C, no payment begins, and the payments in flight get a
+ * grace period to finish.
  * @param isOwn whether a payment belongs to the batch, or undefined for a run that pays nothing
  */
-export const runDraining = (
+export async function* runDraining(
   isOwn: ((payment: Payment) => boolean) | undefined,
   context: Context,
   open: (nested: Context) => Promise<{ readonly source: BatchSource; readonly flags: BatchFlags }>,
-): Promise<BatchResult> =>
-  draining(context, (drain, nested) =>
-    journalFirst(isOwn && unfinished(isOwn), context.journal, async () => {
-      const { source, flags } = await open(nested);
-      return runRows(source, flags, drain, nested);
-    }),
-  );
+): BatchSteps {
+  await keepMemorySmall(context);
+  const { signal: stop, sleep } = context;
+  const cut = new AbortController();
+  const ended = new AbortController();
+  let isPaying = false;
+  const interrupt = (): void => {
+    if (!isPaying) return cut.abort();
+    sleep(graceMs, ended.signal).then(
+      () => cut.abort(),
+      () => undefined,
+    );
+  };
+  if (stop.aborted) interrupt();
+  else stop.addEventListener('abort', interrupt, { once: true, signal: ended.signal });
+  const nested = nestedContext(context, { signal: cut.signal });
+  context.onClose(nested.close);
+  try {
+    const { source, flags } = await open(nested);
+    return yield* runRows(source, flags, { stop, begin: () => void (isPaying = true) }, nested);
+  } catch (error) {
+    throw await unlessSubmitted(error, isOwn && unfinished(isOwn), context.journal);
+  } finally {
+    ended.abort();
+  }
+}
+
+/** Lets one reader take the steps, and another one the end. */
+export function batchRun(batch: BatchSteps): BatchRun {
+  let end: BatchEnd | undefined;
+  return {
+    steps: (async function* () {
+      end = yield* batch;
+    })(),
+    end() {
+      if (end === undefined) throw new Error('The batch has not ended.');
+      return end;
+    },
+  };
+}
 
 /** Quotes the checked rows, compares them with earlier runs, asks, and pays them. */
-async function runRows(
+async function* runRows(
   source: BatchSource,
   flags: BatchFlags,
   drain: Drain,
   context: Context,
-): Promise<BatchResult> {
+): BatchSteps {
   const { globals, now } = context;
   const { check, approved } = source;
   const { toPay, totals } = check;
@@ -153,7 +247,8 @@ async function runRows(
     const lines = linesOf([...settled, ...priced.rows].toSorted((a, b) => a.line - b.line));
     const [refused] = priced.refused;
     const failure = refusal ?? (refused && refusedRow(refused));
-    return { summary: { ...before, list: lines }, rows: lines, failure, plan };
+    const totals = { ...plan, rows: undefined };
+    return { summary: { ...before, list: lines }, plan: totals, rows: lines, failure };
   }
   const isDrawn = context.out.card((canvas) => ['', ...batchCard(before, plan, canvas), '']);
   if (!isDrawn) warnOf(before, context);
@@ -161,7 +256,7 @@ async function runRows(
   if (refusal !== undefined) throw refusal;
   if (globals.yes && !flags.acceptChanges) refuseChanges(comparison);
   const consent = await agree(source, priced, context);
-  return { ...(await payBatch(source, before, consent, flags, drain, payment, context)), plan };
+  return yield* payBatch(source, before, consent, flags, drain, payment, context);
 }
 
 /** The largest number of rows that svcpay shows above the question. */
@@ -255,7 +350,7 @@ async function agree(
   }
   const consentTo = (agreed: readonly Row[], most: readonly Money[] | undefined): BatchConsent => ({
     lines: new Set(agreed.map(({ line }) => line)),
-    upTo: most === undefined ? 'terms' : new Ceiling(most),
+    ceiling: most && new Ceiling(most),
     proposal: approved?.proposal,
   });
   if (globals.yes) return consentTo(toPay, approved?.rest);

@@ -4,10 +4,9 @@ import Big from 'big.js';
 import { decimalsOf } from '../../formats/amount.js';
 import { Failure, ifAvailable, isUnknown } from '../../formats/failure.js';
 import {
-  progressLine,
-  rowLine,
   resultFields,
   type BatchLine,
+  type BatchPlan,
   type BatchSummary,
 } from '../../terminal/cards/batch-view.js';
 import { attemptRef, decisive, priceReference } from '../../store/journal/payment.js';
@@ -15,12 +14,13 @@ import type { KeptRate } from '../../store/journal/records.js';
 import type { QuotedCost } from '../../wallet/batch/check.js';
 import { type Row, unpaidOutcomes } from '../../wallet/batch/row.js';
 import {
-  runBatch,
+  payRows,
   type BatchConsent,
+  type BatchTally,
   doneRows,
   emptyTally,
   failureOf,
-  faultFailure,
+  stopped,
   runAgain,
   hasMoved,
   tallied,
@@ -29,7 +29,7 @@ import { sharedService } from '../../wallet/batch/shared-service.js';
 import type { PaymentDeps } from '../../wallet/payment/model.js';
 import { methodOf } from '../../wallet/instruction/instruction.js';
 import { quote } from '../../wallet/payment/pay.js';
-import { type Context, keepMemorySmall, nestedContext } from '../context.js';
+import type { Context } from '../context.js';
 import { paymentDeps } from '../payment/payment-flow.js';
 import { termsOf } from '../payment/payment-options.js';
 import { type BatchSource, type BatchFlags, resultColumns } from './batch-check.js';
@@ -71,29 +71,49 @@ export async function quoteRow(
   return quoted;
 }
 
-/** The end of a batch. */
+/** A step of a batch while its rows are paid. */
+export interface BatchStep {
+  /** The row that has ended, or undefined in the first step. */
+  readonly line?: BatchLine;
+  readonly tally: BatchTally;
+  /** The number of all rows. */
+  readonly rows: number;
+}
+
+/** The end of a batch, or of its dry run. */
 export interface BatchEnd {
   readonly summary: BatchSummary;
   /** The rows that have ended, in the order of the file. */
   readonly rows: readonly BatchLine[];
   readonly failure?: Failure | undefined;
+  /** The plan of a dry run, without its rows. */
+  readonly plan?: BatchPlan;
 }
 
+export interface Drain {
+  /** The signal after which no payment begins. */
+  readonly stop: AbortSignal;
+  /** Called before the first payment of the batch. */
+  begin(): void;
+}
+
+export type BatchSteps = AsyncGenerator<BatchStep, BatchEnd>;
+
 /**
- * Pays the rows of a batch.
+ * Pays the rows of a batch, and yields each row as it ends.
  * @param before the summary of the checked file before any payment
  */
-export async function payBatch(
+export async function* payBatch(
   { check: { rows, columns }, result: path, retry }: BatchSource,
   before: BatchSummary,
   consent: BatchConsent,
   flags: BatchFlags,
-  drain: Drain,
+  { stop, begin }: Drain,
   payment: PaymentDeps,
   context: Context,
-): Promise<BatchEnd> {
-  const { out, globals } = context;
-  const write = path === null ? undefined : await openResult(path, columns, globals.rawCells);
+): BatchSteps {
+  const { out, now } = context;
+  const write = path === null ? undefined : await openResult(path, columns, context);
   const options = {
     ...flags,
     stopOnError: flags.onError === 'stop',
@@ -101,33 +121,33 @@ export async function payBatch(
     consent,
     run: before.run,
   };
-  const { stop } = drain;
-  const warn = (failure: Failure): void => out.warn(`${failure.message} The payment continues.`);
-  const record = recorder(rows.length, stop, context);
-  drain.begin();
-  const { complete, fault } = await runBatch(rows, options, { payment, stop, on: record.add, warn })
-    .then(
-      (complete) => ({ complete, fault: undefined }),
-      (fault: unknown) => ({ complete: false, fault }),
-    )
-    .finally(record.end);
-  const { tally } = record;
-  if (fault !== undefined && !hasMoved(tally)) throw fault;
-  const ended = record.ended.toSorted((a, b) => a.line.line - b.line.line);
-  const lost = await resultLines(ended, context)
-    .then(write)
-    .then(
-      () => undefined,
-      (error: unknown) => {
-        if (error instanceof Failure) return error;
-        throw error;
-      },
-    );
-  const failure =
-    (fault === undefined ? undefined : faultFailure(fault, tally, rows.length)) ??
-    failureOf(tally, rows.length, complete, stop.aborted) ??
-    lost;
-  if (lost !== undefined && failure !== lost) out.warn(lost.message);
+  const warn = ({ message }: Failure): void => out.warn(`${message} The payment continues.`);
+  // The lines of the rows that have ended need less memory than the rows.
+  const ended: Ended[] = [];
+  let tally = emptyTally;
+  let failure: Failure | undefined;
+  begin();
+  yield { tally, rows: rows.length };
+  try {
+    for await (const row of payRows(rows, options, { payment, stop, warn })) {
+      const line = lineOf(row, now());
+      ended.push({ line, cells: row.cells });
+      tally = tallied(tally, row);
+      yield { line, tally, rows: rows.length };
+    }
+  } catch (fault) {
+    if (!hasMoved(tally)) throw fault;
+    failure = stopped(tally, rows.length, `the batch stopped: ${messageOf(fault)}`, fault);
+  }
+  ended.sort((a, b) => a.line.line - b.line.line);
+  failure ??= failureOf(tally, rows.length, stop.aborted);
+  try {
+    await write?.(ended);
+  } catch (lost) {
+    if (!(lost instanceof Failure)) throw lost;
+    if (failure !== undefined) out.warn(lost.message);
+    failure ??= lost;
+  }
   const mayRetry = tally.kinds.has('payment-failed') && !flags.retry;
   return {
     summary: {
@@ -149,132 +169,6 @@ const withRetry = (failure: Failure, command: BatchSource['retry']): Failure =>
     hint: `To retry the failed rows${command ? '' : ', run the same command with --retry.'}`,
     next: command && { do: 'run', ...command },
   });
-
-/**
- * The time in ms between two reports of finished rows, because a report of each row would delay the
- * requests of a fast batch.
- */
-const shownEveryMs = 100;
-
-/** Shows the progress until `end`, and keeps the finished rows and their counts. */
-function recorder(rows: number, stop: AbortSignal, context: Context) {
-  const { out, live, terminal, now } = context;
-  const { stderr, stderrCanvas, canAnimate } = terminal;
-  /** The finished rows that svcpay has not shown yet. */
-  let waiting: (() => void)[] = [];
-  const show = (): void => {
-    if (waiting.length === 0) return;
-    stderr.cork();
-    for (const say of waiting) say();
-    stderr.uncork();
-    waiting = [];
-    live.progress(doneRows(record.tally), rows);
-    live.update();
-  };
-  const progress = (elapsedMs: number): string => {
-    const { results, before: skipped } = record.tally;
-    const failed = results.failed + results.unknown;
-    const done = doneRows(record.tally);
-    return progressLine(
-      { done, rows, failed, elapsedMs, skipped, stopping: stop.aborted },
-      stderrCanvas,
-    );
-  };
-  const stopShowing = context.every(shownEveryMs, show);
-  if (canAnimate) {
-    live.start(progress);
-    stop.addEventListener('abort', () => live.update(), { once: true });
-  }
-  const record = {
-    tally: emptyTally,
-    /** The lines of the rows that have ended, which need less memory than the rows. */
-    ended: [] as Omit<ResultLine, 'worth'>[],
-    add(row: Row): void {
-      record.tally = tallied(record.tally, row);
-      const line = lineOf(row, now());
-      record.ended.push({ line, cells: row.cells });
-      out.change(line);
-      const text = rowLine(line, doneRows(record.tally), rows);
-      const facts = { reference: line.ref, ...(line.txnId !== null && { txnId: line.txnId }) };
-      waiting.push(() => {
-        if (!canAnimate && !line.before) out.say(text, facts);
-      });
-    },
-    end(): void {
-      stopShowing();
-      show();
-      live.stop();
-    },
-  };
-  return record;
-}
-
-/** The lines of the result file, with the values of the debits in the profile's fiat currency. */
-async function resultLines(
-  ended: readonly Omit<ResultLine, 'worth'>[],
-  { account, rates, ratesKept, settings }: Context,
-): Promise<ResultLine[]> {
-  const ids = ended.flatMap(({ line }) => (line.outcome === 'paid' ? (line.txnId ?? []) : []));
-  const read = async () => {
-    await ratesKept();
-    return (await rates()).of((await account()).scope, ids);
-  };
-  const hasWorth = settings.profile.fiat !== undefined && ids.length > 0;
-  const kept = hasWorth ? await read().catch(() => undefined) : undefined;
-  return ended.map((each) => ({ ...each, worth: worthOf(each.line, kept) }));
-}
-
-function worthOf(
-  { outcome, paid, paidCcy, txnId }: BatchLine,
-  kept: ReadonlyMap<string, KeptRate> | undefined,
-): SettledWorth | undefined {
-  const { fiat = '', rates } = kept?.get(txnId ?? '') ?? {};
-  const rate = rates?.[paidCcy ?? ''];
-  if (rate === undefined || paid === null || outcome !== 'paid') return undefined;
-  return { fiatRate: new Big(rate), fiatValue: paid.times(rate).round(decimalsOf(fiat)), fiat };
-}
-
-const graceMs = 10_000;
-
-export interface Drain {
-  /** The signal after which no payment begins. */
-  readonly stop: AbortSignal;
-  /** Called before the first payment of the batch. */
-  begin(): void;
-}
-
-/**
- * Runs a batch. After Ctrl-C, svcpay begins no payment, and gives the payments in flight a grace
- * period before it aborts the signal of the batch.
- */
-export async function draining<T>(
-  context: Context,
-  work: (drain: Drain, context: Context) => Promise<T>,
-): Promise<T> {
-  await keepMemorySmall(context);
-  const { signal: stop, sleep } = context;
-  const cut = new AbortController();
-  const ended = new AbortController();
-  let isPaying = false;
-  const interrupt = (): void => {
-    if (!isPaying) cut.abort();
-    else
-      sleep(graceMs, ended.signal).then(
-        () => cut.abort(),
-        () => undefined,
-      );
-  };
-  if (stop.aborted) interrupt();
-  else stop.addEventListener('abort', interrupt, { once: true });
-  const nested = nestedContext(context, { signal: cut.signal });
-  context.onClose(nested.close);
-  try {
-    return await work({ stop, begin: () => void (isPaying = true) }, nested);
-  } finally {
-    stop.removeEventListener('abort', interrupt);
-    ended.abort();
-  }
-}
 
 /** @param next the command to run next for the row */
 export function lineOf(row: Row, now: number, next: string | null = null): BatchLine {
@@ -310,22 +204,14 @@ export function lineOf(row: Row, now: number, next: string | null = null): Batch
   };
 }
 
-/** The fiat value of a debit at the settlement. */
-interface SettledWorth {
-  readonly fiatRate: Big;
-  readonly fiatValue: Big;
-  readonly fiat: string;
-}
-
-/** A line of the result file, with the cells of the batch file. */
-interface ResultLine {
-  readonly cells: BatchRow['cells'];
+/** A row that has ended, with the cells of its line in the batch file. */
+interface Ended {
   readonly line: BatchLine;
-  readonly worth: SettledWorth | undefined;
+  readonly cells: BatchRow['cells'];
 }
 
 /**
- * Opens the result file, and returns a function that writes its lines. The lines replace earlier
+ * Opens the result file, and returns a function that writes the ended rows. They replace earlier
  * lines with their references, except lines that already record a paid row. Throws Failure `usage`
  * if the file is not a batch result or cannot be written.
  * @param columns the columns of the batch file
@@ -333,9 +219,9 @@ interface ResultLine {
 async function openResult(
   path: string,
   columns: readonly string[],
-  rawCells: boolean,
-): Promise<(lines: readonly ResultLine[]) => Promise<void>> {
-  const earlier = new Map<string, BatchRow['cells']>();
+  context: Context,
+): Promise<(ended: readonly Ended[]) => Promise<void>> {
+  const lines = new Map<string, BatchRow['cells']>();
   const names = new Set([...resultFields, ...columns]);
   try {
     // Creates the file, so that a folder without write access stops the batch before any payment.
@@ -345,7 +231,7 @@ async function openResult(
       if (isProblem(row)) throw new Error(`line ${row.line}: ${row.message}`);
       const { cells } = row;
       if (cells['outcome'] === undefined) throw new Error('the file is not a batch result');
-      earlier.set(cells['ref'] ?? '', cells);
+      lines.set(cells['ref'] ?? '', cells);
       for (const name of Object.keys(cells)) if (!resultColumns.ofResult.has(name)) names.add(name);
     }
   } catch (cause) {
@@ -356,13 +242,15 @@ async function openResult(
     });
   }
   const fields = [...names];
-  return async (lines) => {
-    for (const { line, cells, worth } of lines) {
-      const isKept = line.outcome === 'paid' && earlier.get(line.ref)?.['outcome'] === 'paid';
-      if (!isKept) earlier.set(line.ref, { ...cells, ...cellsOf({ ...line, ...worth }) });
+  return async (ended) => {
+    const rates = await keptRates(ended, context);
+    for (const { line, cells } of ended) {
+      const isKept = line.outcome === 'paid' && lines.get(line.ref)?.['outcome'] === 'paid';
+      if (!isKept)
+        lines.set(line.ref, { ...cells, ...cellsOf({ ...line, ...worthOf(line, rates) }) });
     }
-    const rows = [...earlier.values()].map((cells) =>
-      fields.map((name) => csvCell(cells[name.toLowerCase()] ?? '', rawCells)),
+    const rows = [...lines.values()].map((cells) =>
+      fields.map((name) => csvCell(cells[name.toLowerCase()] ?? '', context.globals.rawCells)),
     );
     await replace(path, stringify([fields, ...rows])).catch((cause: unknown) => {
       throw new Failure(
@@ -373,6 +261,30 @@ async function openResult(
       );
     });
   };
+}
+
+type Rates = ReadonlyMap<string, KeptRate>;
+
+/** Reads the rates in the profile's fiat currency at the settlement of the paid rows. */
+async function keptRates(
+  ended: readonly Ended[],
+  { account, rates, ratesKept, settings }: Context,
+): Promise<Rates | undefined> {
+  const ids = ended.flatMap(({ line }) => (line.outcome === 'paid' ? (line.txnId ?? []) : []));
+  if (settings.profile.fiat === undefined || ids.length === 0) return undefined;
+  const read = async (): Promise<Rates> => {
+    await ratesKept();
+    return (await rates()).of((await account()).scope, ids);
+  };
+  return read().catch(() => undefined);
+}
+
+/** Returns the value of a debit in the profile's fiat currency, if its rate is known. */
+function worthOf({ paid, paidCcy, txnId }: BatchLine, kept: Rates | undefined) {
+  const { fiat = '', rates } = kept?.get(txnId ?? '') ?? {};
+  const rate = rates?.[paidCcy ?? ''];
+  if (rate === undefined || paid === null) return undefined;
+  return { fiatRate: new Big(rate), fiatValue: paid.times(rate).round(decimalsOf(fiat)), fiat };
 }
 
 /** The values of a line as cells, under the names that `readRows` gives columns. */

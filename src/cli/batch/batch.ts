@@ -25,7 +25,7 @@ import { defineCommand } from '../define.js';
 import { file } from '../values.js';
 import { basename } from 'node:path';
 
-import { batchResultView, runDraining, type BatchResult } from './batch-flow.js';
+import { batchRun, batchRunView, runDraining, type BatchRun } from './batch-flow.js';
 
 export const batch = defineCommand({
   arguments: {
@@ -47,18 +47,19 @@ export const batch = defineCommand({
     ],
   ],
   changes: true,
-  async run({ file, ...flags }, context: Context): Promise<BatchResult> {
+  async run({ file, ...flags }, context: Context): Promise<BatchRun> {
     const path = file ?? (await askFile(context));
     if (path === back) throw leftAtOnce(context);
     const isOfBatch = ({ batch: mark }: Payment): boolean =>
       mark !== undefined && readRunName(mark.run).name === labelOf(path, flags.name);
-    return runDraining(flags.dryRun ? undefined : isOfBatch, context, async (nested) => ({
+    const steps = runDraining(flags.dryRun ? undefined : isOfBatch, context, async (nested) => ({
       source: await openFile(path, flags, nested),
       flags,
     }));
+    return batchRun(steps);
   },
-  view: batchResultView,
-  failure: ({ failure }) => failure,
+  view: batchRunView,
+  failure: ({ end }) => end().failure,
 });
 
 const askFile = ({ ask }: Context): Promise<string | Back> =>

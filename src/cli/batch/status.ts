@@ -32,7 +32,7 @@ import { defineCommand, list } from '../define.js';
 import { readGivenFile } from '../process.js';
 import { file, type ValuesOf } from '../values.js';
 import {
-  alikeIn,
+  paymentsIn,
   planner,
   batchCommand,
   rowOptions,
@@ -125,9 +125,9 @@ function contradiction({ cells, state, total }: Row): string | undefined {
 
 function differs(lines: readonly BatchLine[]): Failure | undefined {
   if (lines.length === 0) return undefined;
-  const states = [...grouped(lines, ({ outcome }) => outcome)].map(([state, alike]) => {
+  const states = [...grouped(lines, ({ outcome }) => outcome)].map(([state, group]) => {
     const words = { ...outcomeWords, paid: 'paid, but not as in the file' };
-    return `${alike.length} ${entryOf(words, state) ?? ''}`;
+    return `${group.length} ${entryOf(words, state) ?? ''}`;
   });
   const message = `${counted(lines.length, 'row')} of the batch differ: ${states.join(', ')}.`;
   return new Failure('books-differ', message);
@@ -187,7 +187,7 @@ async function rowsOfFile(file: string, flags: RowFlags, context: Context): Prom
   const results = new Map<number, BatchRow['cells']>();
   for (const row of readRows(bytes, resultColumns))
     if (!isProblem(row)) results.set(row.line, row.cells);
-  const { found } = await inJournal(read, { name: flags.name, alike: alikeIn(context) });
+  const { found } = await inJournal(read, { name: flags.name, paymentsUnder: paymentsIn(context) });
   return found.map((row) => ({ ...row, cells: results.get(row.line) ?? row.cells }));
 }
 

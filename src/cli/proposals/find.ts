@@ -20,7 +20,7 @@ import {
 } from '../../wallet/proposals/proposal.js';
 import { payeeOf } from '../../wallet/payout/methods.js';
 import { inJournal } from '../../wallet/batch/check.js';
-import { alikeIn } from '../batch/batch-check.js';
+import { paymentsIn } from '../batch/batch-check.js';
 import { latestPayments } from '../contacts/payees.js';
 import type { Context } from '../context.js';
 import { environmentOf, outboxOf } from './outbox.js';
@@ -164,7 +164,7 @@ async function paymentsOf(
     const { scope, journal } = await context.account();
     return [await (await journal()).find(scope, referenceOf(read.id))];
   }
-  const lookup = { name: batch.name, alike: alikeIn(context) };
+  const lookup = { name: batch.name, paymentsUnder: paymentsIn(context) };
   const { found } = await inJournal(proposedRows(read, environmentOf(context)), lookup);
   return found.map(({ payment }) => payment);
 }

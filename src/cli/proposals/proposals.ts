@@ -22,7 +22,8 @@ import {
   sendWords,
 } from '../../wallet/proposals/proposal.js';
 import { sumsOf, runName, type Row } from '../../wallet/batch/row.js';
-import { batchResultView, type BatchResult, runDraining } from '../batch/batch-flow.js';
+import { batchRun, type BatchRun, batchRunView, runDraining } from '../batch/batch-flow.js';
+import type { BatchSteps } from '../batch/batch-pay.js';
 import type { Context } from '../context.js';
 import { defineCommand, list, record } from '../define.js';
 import { flag, text, verbatim, type ValuesOf, readAll } from '../values.js';
@@ -89,10 +90,10 @@ async function payOne(
 }
 
 /** Pays the rows of a proposed batch, and continues a batch that an earlier run began. */
-function payMany(read: Payable, how: HowToPay, context: Context): Promise<BatchResult> {
+async function* payMany(read: Payable, how: HowToPay, context: Context): BatchSteps {
   const refs = new Set(proposedRows(read, environmentOf(context)).map(({ ref }) => ref));
   const isOwn = ({ ref }: Payment): boolean => refs.has(ref);
-  return runDraining(isOwn, context, async (nested) => {
+  const steps = runDraining(isOwn, context, async (nested) => {
     const defaults = readAll(batchOptions, {});
     const flags = {
       ...defaults,
@@ -104,6 +105,14 @@ function payMany(read: Payable, how: HowToPay, context: Context): Promise<BatchR
     };
     return { source: await sourceOf(read, flags, nested), flags };
   });
+  await keep(read, null, undefined, context);
+  try {
+    const end = yield* steps;
+    if (end.summary.paid === end.summary.rows) reportPaid(read.view, null);
+    return end;
+  } catch (error) {
+    throw await declined(read, error, context);
+  }
 }
 
 async function sourceOf(
@@ -188,7 +197,7 @@ const payOptions = {
   outbox: outboxOption(),
 };
 
-type Paid = { readonly transactions: readonly Transaction[] } | { readonly batch: BatchResult };
+type Paid = { readonly transactions: readonly Transaction[] } | { readonly batch: BatchRun };
 
 const payments = list((now) => ({ ...transactionList(now), empty: 'Nothing to pay.' }));
 
@@ -205,15 +214,14 @@ export const proposalsPay = defineCommand({
   ],
   run: payProposals,
   view: {
-    fields: [...new Set([...payments.fields, ...batchResultView.fields])],
-    dataOf: (paid: Paid) =>
-      'batch' in paid ? batchResultView.dataOf(paid.batch) : paid.transactions,
+    fields: [...new Set([...payments.fields, ...batchRunView.fields])],
+    dataOf: (paid: Paid) => ('batch' in paid ? batchRunView.dataOf(paid.batch) : paid.transactions),
     print: (paid, _parts, context) =>
       'batch' in paid
-        ? batchResultView.print(paid.batch, {}, context)
+        ? batchRunView.print(paid.batch, {}, context)
         : payments.print(paid.transactions, {}, context),
   },
-  failure: (paid) => ('batch' in paid ? paid.batch.failure : undefined),
+  failure: (paid) => ('batch' in paid ? paid.batch.end().failure : undefined),
 });
 
 /** The most proposals that one question approves. */
@@ -242,9 +250,7 @@ async function payProposals(
         next: { do: 'run', command: 'proposals pay', argument: batch.id },
       });
     show(batch);
-    const paid = await decided(batch, context, () => payMany(batch, how, context));
-    if (paid.summary.paid === paid.summary.rows) reportPaid(batch.view, null);
-    return { batch: paid };
+    return { batch: batchRun(payMany(batch, how, context)) };
   }
   const isPlain = ({ view }: FoundProposal): boolean => view.remarks.length === 0;
   const together = found.length > 1 && found.length <= mostTogether && found.every(isPlain);
@@ -258,7 +264,10 @@ async function payProposals(
   const transactions: Transaction[] = [];
   for (const each of payable) {
     if (!together) show(each);
-    const txn = await decided(each, agreed, () => payOne(each, how, agreed));
+    await keep(each, null, undefined, agreed);
+    const txn = await payOne(each, how, agreed).catch(async (error: unknown) => {
+      throw await declined(each, error, agreed);
+    });
     if (txn.txnState === 'completed') reportPaid(each.view, txn.txnId);
     transactions.push(txn);
   }
@@ -285,18 +294,13 @@ function payableOf(found: FoundProposal, { settings }: Context): Payable {
   return { ...found, ...read };
 }
 
-/** Records the proposal and pays it. After a person's no, asks whether to refuse it for good. */
-async function decided<T>(found: Payable, context: Context, work: () => Promise<T>): Promise<T> {
-  await keep(found, null, undefined, context);
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof Failure && error.kind === 'declined' && context.terminal.canPrompt) {
-      const isFinal = await context.ask.confirm('Refuse this proposal for good?');
-      if (isFinal) await refuse(found, undefined, context);
-    }
-    throw error;
+/** After a person's no, asks whether to refuse the proposal for good. Returns the error. */
+async function declined(found: Payable, error: unknown, context: Context): Promise<unknown> {
+  if (error instanceof Failure && error.kind === 'declined' && context.terminal.canPrompt) {
+    const isFinal = await context.ask.confirm('Refuse this proposal for good?');
+    if (isFinal) await refuse(found, undefined, context);
   }
+  return error;
 }
 
 /** Tells the proposer, beside the proposal, what became of it. */

@@ -140,8 +140,8 @@ export const proposeBatch = defineCommand({
     const check = await checkBatch(readRows(text, batchColumns(ignoreColumns)), {
       name,
       plan: planner({ name, from }, context, true),
-      vet: async () => undefined,
-      alike: async () => [],
+      checkPayee: async () => undefined,
+      paymentsUnder: async () => [],
       spent: async () => [],
       limits: noLimits,
       retry: false,

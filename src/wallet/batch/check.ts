@@ -18,6 +18,7 @@ import {
 import type { Limits } from '../../store/profile/profiles.js';
 import { checkDestination, checkSpend, spentIfLimited, knownAmounts } from '../limits/limits.js';
 import type { Instruction } from '../instruction/instruction.js';
+import { orderOf } from '../instruction/order.js';
 import { checkNotExpired, decodeOrder } from '../order/orders.js';
 import { differentPayment } from '../payment/outcomes.js';
 import {
@@ -26,10 +27,8 @@ import {
   latestRun,
   sumsOf,
   underName,
-  type PlannedRow,
   type Row,
   type RowStanding,
-  type RowCost,
 } from './row.js';
 import {
   CellFailure,
@@ -102,16 +101,16 @@ export interface Lookup {
   /**
    * Finds the payments whose reference equals a given reference, apart from letter case and blanks.
    */
-  readonly alike: (refs: readonly string[]) => Promise<readonly Payment[]>;
+  readonly paymentsUnder: (refs: readonly string[]) => Promise<readonly Payment[]>;
 }
 
 export interface CheckDeps<R extends BatchRow = BatchRow> extends Lookup {
-  readonly plan: (row: R) => Promise<PlannedRow>;
+  readonly plan: (row: R) => Promise<Row>;
   /**
    * Checks the destination of an unpaid row. Throws Failure for a destination that must not be
    * paid, such as the account's own address.
    */
-  readonly vet: (row: Row) => Promise<void>;
+  readonly checkPayee: (row: Row) => Promise<void>;
   /** The spending that counts towards daily limits. */
   readonly spent: () => Promise<readonly Spend[]>;
   readonly limits: Limits;
@@ -130,7 +129,7 @@ export async function checkBatch<R extends BatchRow>(
 ): Promise<BatchCheck> {
   const problems: Problem[] = [];
   const columns = new Set<string>();
-  const read: PlannedRow[] = [];
+  const read: Row[] = [];
   let count = 0;
   for (const row of source) {
     count += 1;
@@ -173,10 +172,10 @@ export async function checkBatch<R extends BatchRow>(
  * Fills the payments of the rows. If most references of the rows were paid by runs with other
  * names, as employee numbers are each month, the name of this run becomes part of each reference.
  */
-export async function inJournal<R extends Row>(
-  rows: readonly R[],
+export async function inJournal(
+  rows: readonly Row[],
   lookup: Lookup,
-): Promise<{ readonly found: readonly R[]; readonly isRepeated: boolean }> {
+): Promise<{ readonly found: readonly Row[]; readonly isRepeated: boolean }> {
   const found = await withPayments(rows, lookup);
   const isOfOther = ({ payment }: Row): boolean =>
     payment?.batch !== undefined &&
@@ -190,8 +189,9 @@ export async function inJournal<R extends Row>(
   return { found: await withPayments(renamed, lookup), isRepeated };
 }
 
-async function withPayments<R extends Row>(rows: readonly R[], { alike }: Lookup): Promise<R[]> {
-  const byRef = grouped(await alike(rows.map(({ ref }) => ref)), ({ ref }) => alikeRef(ref));
+async function withPayments(rows: readonly Row[], { paymentsUnder }: Lookup): Promise<Row[]> {
+  const found = await paymentsUnder(rows.map(({ ref }) => ref));
+  const byRef = grouped(found, ({ ref }) => alikeRef(ref));
   return rows.map((row) => {
     const payments = byRef.get(alikeRef(row.ref)) ?? [];
     const payment = payments.find(({ ref }) => ref === row.ref);
@@ -219,24 +219,24 @@ function checkNew({ line, ref, isNamed, instruction: { once } }: Row, seen: Earl
       isEqual && !isNamed
         ? `This row has the same destination and amount as line ${sameRef.line}. ` +
             'To pay both rows, give each row a different ref.'
-        : `The reference ${ref} ${isEqual ? 'is already used' : alike(sameRef.ref)} ` +
+        : `The reference ${ref} ${isEqual ? 'is already used' : confusable(sameRef.ref)} ` +
             `on line ${sameRef.line}.`,
     );
   }
   for (const key of keys) seen.set(key, { line, ref });
 }
 
-const alike = (ref: string): string => `differs only in case or blanks from ${ref}`;
+const confusable = (ref: string): string => `differs only in case or blanks from ${ref}`;
 
 type StandingDeps = Omit<CheckDeps, 'plan'>;
 
 /** What an earlier run did with the row. Throws Failure for a row that cannot be paid. */
-async function standing(row: PlannedRow, deps: StandingDeps): Promise<RowStanding> {
+async function standing(row: Row, deps: StandingDeps): Promise<RowStanding> {
   const { similar } = row;
   if (similar !== undefined)
     throw cellFailure(
       'ref',
-      `The reference ${row.ref} ${alike(similar.ref)}, which was paid on ` +
+      `The reference ${row.ref} ${confusable(similar.ref)}, which was paid on ` +
         `${dayAndMonth(paidAt(similar), deps.now())}.`,
     );
   const found = row.payment ? standingOf(row, row.payment, deps.retry) : 'to pay';
@@ -280,23 +280,23 @@ export async function orProblem<T>(line: number, action: () => Promise<T>): Prom
   }
 }
 
-async function checkPayable(row: PlannedRow, { vet, limits, now }: StandingDeps): Promise<void> {
-  const { order } = row;
+async function checkPayable(row: Row, { checkPayee, limits, now }: StandingDeps): Promise<void> {
+  const order = row.order ?? orderOf(row.instruction, { now: now() });
   const place = order.kind === 'payout' ? 'acct_num' : 'to';
   inColumn(place, () => checkNotExpired(order, now()));
   inColumn(place, () => checkDestination(limits, order));
   inColumn('amount', () => checkSpend(limits, knownAmounts(order), []));
-  await vet(row);
+  await checkPayee(row);
 }
 
 /** Adds up the amounts of the rows by wallet and currency. */
 export const totalsOf = (rows: readonly Pick<Row, 'from' | 'ccy' | 'amount'>[]): BatchTotal[] =>
-  [...grouped(rows, ({ from, ccy }) => `${from} ${ccy}`).values()].flatMap((alike) => {
-    const [first] = alike;
-    const amount = alike.reduce((sum, row) => sum.plus(row.amount), new Big(0));
+  [...grouped(rows, ({ from, ccy }) => `${from} ${ccy}`).values()].flatMap((group) => {
+    const [first] = group;
+    const amount = group.reduce((sum, row) => sum.plus(row.amount), new Big(0));
     return first === undefined
       ? []
-      : { from: first.from, ccy: first.ccy, rows: alike.length, amount };
+      : { from: first.from, ccy: first.ccy, rows: group.length, amount };
   });
 
 /** Checks the sum of all rows in each currency against the remaining daily limit. */
@@ -378,17 +378,17 @@ export async function priceRows(
   quote: (row: Row) => Promise<QuotedCost>,
 ): Promise<Priced> {
   const refused: Row[] = [];
-  const priceKind = async (alike: readonly Row[]): Promise<Row[]> => {
-    for (const row of alike.slice(0, mostTried)) {
+  const priceKind = async (group: readonly Row[]): Promise<Row[]> => {
+    for (const row of group.slice(0, mostTried)) {
       try {
         const quoted = await quote(row);
-        return alike.map((each) => ({ ...each, cost: costOf(each, row, quoted) }));
+        return group.map((each) => ({ ...each, cost: costOf(each, row, quoted) }));
       } catch (error) {
         if (!(error instanceof Failure) || ending.has(error.kind)) throw error;
         refused.push({ ...row, failure: error });
       }
     }
-    return [...alike];
+    return [...group];
   };
   const kinds = [...grouped(rows, kindOf).values()];
   const priced = (await Promise.all(kinds.map(priceKind))).flat();
@@ -400,7 +400,11 @@ export async function priceRows(
 }
 
 /** The cost of a row: amount and service fee in proportion, and the same network fee. */
-function costOf(row: Row, like: Row, { total, serviceFee, networkFee }: QuotedCost): RowCost {
+function costOf(
+  row: Row,
+  like: Row,
+  { total, serviceFee, networkFee }: QuotedCost,
+): Required<Row>['cost'] {
   const { ccy } = total;
   const ratio = new Big(like.amount).eq(0) ? new Big(1) : new Big(row.amount).div(like.amount);
   const fees = serviceFee.value.times(ratio).plus(networkFee.value);

@@ -72,21 +72,13 @@ export const unpaidOutcomes: ReadonlySet<string> = new Set([
   'not-started',
 ]);
 
-/** The cost of a row, including fees. */
-export interface RowCost {
-  readonly total: Money;
-  readonly fees: Money;
-}
-
-/** The columns that reading a row fills. */
-export interface ReadRow {
-  readonly line: number;
-  readonly ref: string;
+export interface Row extends PaidRow {
+  // Filled by reading the row:
   /** Whether the file contains the reference, which svcpay otherwise derives from the payment. */
   readonly isNamed: boolean;
   readonly instruction: Instruction;
-  /** The order of the row, if it were paid now. */
-  readonly order: Order;
+  /** The order of the row if it were paid now. A checked row lacks it, because it takes memory. */
+  readonly order?: Order;
   /** The destination, as the file states it. */
   readonly to: string;
   /** The amount, as the file states it. */
@@ -98,9 +90,6 @@ export interface ReadRow {
   readonly isSlow: boolean;
   /** The cells of the line, for the result file. */
   readonly cells: Readonly<Record<string, string>>;
-}
-
-export interface Row extends PaidRow, Omit<ReadRow, 'line' | 'ref' | 'order'> {
   /** The kind of the order, such as `send lnurl`. */
   readonly kind: string;
   readonly method: string;
@@ -108,13 +97,15 @@ export interface Row extends PaidRow, Omit<ReadRow, 'line' | 'ref' | 'order'> {
   readonly digest: string;
   /** A digest that is the same for rows that differ only in their references. */
   readonly content: string;
+  // Filled from the journal:
   /** The payment of the row in the journal. */
   readonly payment?: Payment | undefined;
   /** A paid payment under a reference that differs only in letter case or blanks. */
   readonly similar?: Payment | undefined;
   readonly standing: RowStanding;
-  /** The cost, as the service quoted it for this row or a row like it. */
-  readonly cost?: RowCost | undefined;
+  // Filled from the quote for this row or a row like it:
+  readonly cost?: { readonly total: Money; readonly fees: Money };
+  // Filled by paying the row, or by reading what became of its payment:
   readonly state: RowState;
   /** Whether an earlier run submitted the payment. */
   readonly before?: boolean;
@@ -128,11 +119,13 @@ export interface Row extends PaidRow, Omit<ReadRow, 'line' | 'ref' | 'order'> {
   readonly failure?: Failure | undefined;
 }
 
-/** A row with its order, which a checked batch no longer needs, and which takes much memory. */
-export type PlannedRow = Row & Pick<ReadRow, 'order'>;
-
-/** Fills the columns of payee and amount. */
-export function rowOf(read: ReadRow): PlannedRow {
+/** Fills the columns that the instruction and the order decide. */
+export function rowOf(
+  read: Pick<
+    Row,
+    'line' | 'ref' | 'isNamed' | 'instruction' | 'to' | 'written' | 'isSlow' | 'cells'
+  > & { readonly order: Order },
+): Row {
   const { order, instruction } = read;
   const { sourceReq, destReq } = order.body;
   const person = destReq.kyc?.details;
@@ -234,7 +227,7 @@ export function derivedRef({ keys, once, amount }: Instruction, name: string): s
 }
 
 /** The row under a reference that the name of its run distinguishes from the same row's last. */
-export const underName = <R extends Row>(row: R, name: string): R =>
+export const underName = (row: Row, name: string): Row =>
   row.isNamed && !row.ref.startsWith(`${name}/`) ? { ...row, ref: `${name}/${row.ref}` } : row;
 
 /** Groups items by a key, in the order of their first items. Omits items without a key. */
@@ -362,7 +355,7 @@ export async function pastRuns(
 
 /** The sum of the amounts in each currency. */
 export const sumsOf = (amounts: readonly Money[]): Money[] =>
-  [...grouped(amounts, ({ ccy }) => ccy)].map(([ccy, alike]) => ({
+  [...grouped(amounts, ({ ccy }) => ccy)].map(([ccy, group]) => ({
     ccy,
-    value: alike.reduce((sum, { value }) => sum.plus(value), new Big(0)),
+    value: group.reduce((sum, { value }) => sum.plus(value), new Big(0)),
   }));

@@ -17,7 +17,7 @@ import { orderOf } from '../instruction/order.js';
 import { pay } from '../payment/pay.js';
 import type { Ceiling } from './check.js';
 import { markOf, sumsOf, type Row, withResult, type RowState } from './row.js';
-import { counted, messageOf } from '../../formats/text.js';
+import { counted } from '../../formats/text.js';
 
 export interface BatchOptions {
   readonly concurrency: number;
@@ -44,15 +44,14 @@ export interface BatchOptions {
  */
 export interface BatchConsent extends ApprovedProposal {
   readonly lines: ReadonlySet<number>;
-  readonly upTo: Ceiling | 'terms';
+  /** The approved total, or undefined if the terms of each row are the only bound. */
+  readonly ceiling?: Ceiling | undefined;
 }
 
 export interface BatchDeps {
   readonly payment: PaymentDeps;
   /** The signal after which no further rows start, while rows in flight continue. */
   readonly stop: AbortSignal;
-  /** Receives each row with its result. */
-  readonly on: (row: Row) => void;
   readonly warn: (failure: Failure) => void;
 }
 
@@ -64,44 +63,49 @@ export interface BatchDeps {
 const rowsPerRequest = 3;
 
 /**
- * Pays the rows. Once all started rows have ended, resolves with whether svcpay reached the last
- * row. Rejects with an error that concerns more than a single row.
+ * Pays the rows, and yields each row as it ends. After an error that concerns more than a single
+ * row, no further row starts, and the error is thrown once all started rows have ended.
  */
-export async function runBatch(
+export async function* payRows(
   rows: readonly Row[],
   options: BatchOptions,
   deps: BatchDeps,
-): Promise<boolean> {
-  const { upTo } = options.consent;
-  const faults: unknown[] = [];
-  let [isOver, isComplete] = [false, true];
-  const atOnce = options.concurrency === 1 ? 1 : options.concurrency * rowsPerRequest;
+): AsyncGenerator<Row> {
+  const { concurrency, stopOnError, consent } = options;
+  const atOnce = concurrency === 1 ? 1 : concurrency * rowsPerRequest;
   const left = rows.values();
-  const work = async (): Promise<void> => {
-    for (const row of left) {
-      if (isOver || deps.stop.aborted) return void (isComplete = false);
-      try {
-        const paid = await payRow(row, options, deps);
-        isOver ||=
-          (upTo !== 'terms' && upTo.isExceeded) ||
-          (paid.failure !== undefined && options.stopOnError);
-        deps.on(paid);
-      } catch (error) {
-        isOver = true;
-        faults.push(error);
-      }
+  const work = (row: Row) =>
+    payRow(row, options, deps).then(
+      (paid) => ({ row, paid }),
+      (fault: unknown) => ({ row, fault }),
+    );
+  const running = new Map<Row, ReturnType<typeof work>>();
+  const faults: unknown[] = [];
+  let isOver = false;
+  const next = (): Row | undefined =>
+    isOver || deps.stop.aborted || running.size === atOnce ? undefined : left.next().value;
+  for (;;) {
+    for (let row = next(); row !== undefined; row = next()) running.set(row, work(row));
+    if (running.size === 0) break;
+    const ended = await Promise.race(running.values());
+    running.delete(ended.row);
+    if ('fault' in ended) {
+      isOver = true;
+      faults.push(ended.fault);
+      continue;
     }
-  };
-  await Promise.all(Array.from({ length: atOnce }, work));
+    const { paid } = ended;
+    isOver ||= consent.ceiling?.isExceeded === true || (paid.failure !== undefined && stopOnError);
+    yield paid;
+  }
   if (faults.length > 0) throw faults[0];
-  return isComplete;
 }
 
 async function payRow(row: Row, options: BatchOptions, deps: BatchDeps): Promise<Row> {
   if (row.standing === 'settled' && row.payment !== undefined && status(row.payment) === 'paid')
     return { ...withResult(row, row.payment), before: true };
-  const { lines, upTo, proposal } = options.consent;
-  const asking = askingCeiling(upTo);
+  const { lines, ceiling, proposal } = options.consent;
+  const asking = askingCeiling(ceiling);
   const isApproved = lines.has(row.line);
   let submitted: Payment | undefined;
   const payment: PaymentDeps = {
@@ -165,17 +169,17 @@ async function failedRow(
 }
 
 /** Approves quotes of a row until the approved total is used up. */
-function askingCeiling(upTo: Ceiling | 'terms') {
+function askingCeiling(ceiling: Ceiling | undefined) {
   let reserved: Money | undefined;
   let refusal: Failure | undefined;
   const release = (): void => {
-    if (reserved !== undefined && upTo !== 'terms') upTo.release(reserved);
+    if (reserved !== undefined) ceiling?.release(reserved);
     reserved = undefined;
   };
   const ask = async ({ quote: { total, txnId }, unusual }: Approval): Promise<boolean> => {
     release();
     const [warning] = unusual;
-    if (warning === undefined && upTo !== 'terms' && upTo.reserve(total)) {
+    if (warning === undefined && ceiling?.reserve(total) === true) {
       reserved = total;
       return true;
     }
@@ -190,7 +194,7 @@ function askingCeiling(upTo: Ceiling | 'terms') {
   return {
     release,
     refusal: () => refusal,
-    consent: upTo === 'terms' ? { by: 'yes' as const } : { by: 'batch' as const, ask },
+    consent: ceiling === undefined ? { by: 'yes' as const } : { by: 'batch' as const, ask },
   };
 }
 
@@ -278,16 +282,14 @@ export const runAgain = {
  * is `pending` if this run submitted a payment, otherwise `interrupted`. If rows failed, the
  * failure of the batch has the kind of the rows' failures, or `payment-failed` if their kinds
  * differ. If this run submitted a payment, the failure does not promise that nothing was sent.
- * @param complete whether svcpay reached the end of the file
  */
 export function failureOf(
   tally: BatchTally,
   rows: number,
-  complete: boolean,
   interrupted: boolean,
 ): Failure | undefined {
   const { results, open, kinds } = tally;
-  const of = counted(rows, 'row');
+  const notStarted = rows - doneRows(tally);
   if (open > 0) {
     const why = `${counted(open, 'row')} may or may not have been paid.`;
     return kinds.has('outcome-unknown') && !kinds.has('pending')
@@ -298,38 +300,23 @@ export function failureOf(
         })
       : new Failure('pending', why, { money: 'Outcome unknown', ...runAgain });
   }
-  if (interrupted && (!complete || kinds.has('interrupted')))
+  if (interrupted && (notStarted > 0 || kinds.has('interrupted')))
     return hasMoved(tally)
-      ? new Failure(
-          'pending',
-          `${leftRows(tally, rows)} of ${of}, because you interrupted the batch. ` +
-            'The other rows are paid or in flight.',
-          { money: 'Not paid', ...runAgain },
-        )
+      ? stopped(tally, rows, 'you interrupted the batch. The other rows are paid or in flight.')
       : new Failure('interrupted', 'nothing moved.', { money: 'Interrupted', ...runAgain });
   if (results.failed === 0) return undefined;
   const [only = 'payment-failed', ...others] = kinds;
   const one = others.length > 0 ? 'payment-failed' : only;
   const kind = hasMoved(tally) ? besideSubmitted(one) : one;
-  const stopped = complete ? '' : `, and ${rows - doneRows(tally)} not started`;
-  return new Failure(kind, `${results.failed} of ${of}${stopped}.`, {
-    money: 'Not paid',
-    ...runAgain,
-  });
+  const more = notStarted === 0 ? '' : `, and ${notStarted} not started`;
+  return notPaid(kind, `${results.failed} of ${counted(rows, 'row')}${more}.`);
 }
 
-/** The number of rows that are not paid. */
-const leftRows = (tally: BatchTally, rows: number): number =>
-  rows - doneRows(tally) + tally.results.failed;
+const notPaid = (kind: FailureKind, why: string, cause?: unknown): Failure =>
+  new Failure(kind, why, { money: 'Not paid', ...runAgain, cause });
 
-/**
- * Converts an error that ended the batch, such as an unreadable file, to a failure that takes
- * submitted rows into account.
- */
-export const faultFailure = (fault: unknown, tally: BatchTally, rows: number): Failure =>
-  new Failure(
-    'pending',
-    `${leftRows(tally, rows)} of ${counted(rows, 'row')}, because the batch stopped: ` +
-      messageOf(fault),
-    { money: 'Not paid', ...runAgain, cause: fault },
-  );
+/** The failure of a batch that stopped after it had submitted payments. */
+export const stopped = (tally: BatchTally, rows: number, why: string, cause?: unknown): Failure => {
+  const left = rows - doneRows(tally) + tally.results.failed;
+  return notPaid('pending', `${left} of ${counted(rows, 'row')}, because ${why}`, cause);
+};

@@ -527,12 +527,21 @@ export async function journalFirst<T>(
   try {
     return await work();
   } catch (error) {
-    if (concerned === undefined || !(error instanceof Failure) || !endsEarly.has(error.kind))
-      throw error;
-    const [submitted, ...others] = (await concerned(await journal())).filter(mayHavePaid);
-    if (submitted === undefined) throw error;
-    throw others.length === 0
-      ? unreadable(submitted, error)
-      : allUnreadable(others.length + 1, error);
+    throw await unlessSubmitted(error, concerned, journal);
   }
+}
+
+/** Returns the error or, if an attempt may have moved money, Failure `pending` instead. */
+export async function unlessSubmitted(
+  error: unknown,
+  concerned: FindPayments | undefined,
+  journal: () => Promise<Parameters<FindPayments>[0]>,
+): Promise<unknown> {
+  if (concerned === undefined || !(error instanceof Failure) || !endsEarly.has(error.kind))
+    return error;
+  const [submitted, ...others] = (await concerned(await journal())).filter(mayHavePaid);
+  if (submitted === undefined) return error;
+  return others.length === 0
+    ? unreadable(submitted, error)
+    : allUnreadable(others.length + 1, error);
 }

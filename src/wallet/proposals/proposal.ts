@@ -17,7 +17,7 @@ import { describeDuration } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { jsonIn } from '../../formats/text.js';
 import type { Payment } from '../../store/journal/payment.js';
-import { amountIn, rowOf, type ReadRow, type PlannedRow } from '../batch/row.js';
+import { amountIn, rowOf, type Row } from '../batch/row.js';
 import { needOf, orderOf } from '../instruction/order.js';
 import { sameAgain } from '../limits/limits.js';
 import { readSendNow, type SendEnvironment, type SendWords } from '../instruction/send.js';
@@ -136,7 +136,7 @@ export function writtenProposal(proposal: Proposal, environment: SendEnvironment
 export const proposedRows = (
   { id, proposal: { rows, batch } }: ReadProposal,
   environment: SendEnvironment,
-): PlannedRow[] =>
+): Row[] =>
   rows.map((instruction, index) => {
     const { to, isSlow } = readAgain(instruction, environment);
     if (needOf(instruction) !== undefined) throw refused('a row of a batch needs an exact amount.');
@@ -160,7 +160,7 @@ export const proposedRows = (
 function readAgain(
   given: Instruction,
   environment: SendEnvironment,
-): Pick<ReadRow, 'instruction' | 'to' | 'isSlow'> {
+): Pick<Row, 'instruction' | 'to' | 'isSlow'> {
   const { verb, to, amount, from, payout } = given;
   const { written, side, value } = typeof amount === 'string' ? nothing : amount;
   switch (verb) {

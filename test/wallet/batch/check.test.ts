@@ -10,7 +10,7 @@ import {
   type Payment,
 } from '../../../src/store/journal/payment.js';
 import { checkBatch, staleRows } from '../../../src/wallet/batch/check.js';
-import type { PlannedRow } from '../../../src/wallet/batch/row.js';
+import type { Row } from '../../../src/wallet/batch/row.js';
 import { lightningOrder, lnurlOrder, type Order } from '../../../src/wallet/order/orders.js';
 import { invoice } from '../../simulation/wishes.js';
 import { paymentDraft } from '../../support/orders.js';
@@ -30,7 +30,7 @@ function payment(state: AttemptState, ref = 'row-2', of = order, submittedAt = n
 }
 
 const check = (
-  rows: readonly PlannedRow[],
+  rows: readonly Row[],
   payments: readonly Payment[] = [],
   retry = false,
   at = now,
@@ -38,10 +38,10 @@ const check = (
 ) =>
   checkBatch(rows, {
     name,
-    alike: async (refs) =>
+    paymentsUnder: async (refs) =>
       payments.filter(({ ref }) => refs.some((each) => alikeRef(each) === alikeRef(ref))),
     plan: async (row) => row,
-    vet: async () => undefined,
+    checkPayee: async () => undefined,
     spent: async () => [],
     limits: { perPayment: {}, perDay: {}, destinations: [] },
     retry,
@@ -107,7 +107,7 @@ describe('checkBatch, for references that repeat every month', () => {
 const bolt11 = lightningOrder(decodeInvoice(invoice(1).invoice), 'BTC');
 
 describe('checkBatch, for two rows of a file', () => {
-  test.for<[why: string, second: Partial<PlannedRow>, of: Order, problem: string | undefined]>([
+  test.for<[why: string, second: Partial<Row>, of: Order, problem: string | undefined]>([
     ['with two references', {}, order, undefined],
     ['with one reference', { ref: 'row-2' }, order, 'already used on line 2'],
     ['with one reference in two letter cases', { ref: 'Row-2' }, order, 'only in case'],
@@ -124,7 +124,7 @@ describe('checkBatch, for two rows of a file', () => {
 });
 
 test('staleRows returns paid rows without a reference after 7 days, and named rows if all are old', async () => {
-  const row = (line: number, ago: number, change: Partial<PlannedRow> = {}, of = order) => ({
+  const row = (line: number, ago: number, change: Partial<Row> = {}, of = order) => ({
     ...batchRow(line, of, change),
     standing: 'settled' as const,
     payment: payment('paid', `row-${line}`, of, now - ago),

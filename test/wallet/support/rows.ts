@@ -1,13 +1,9 @@
 // Builds rows of a batch from orders.
 import { instructionOfOrder } from '../../../src/wallet/instruction/order.js';
 import type { Order } from '../../../src/wallet/order/orders.js';
-import { rowOf, type PlannedRow } from '../../../src/wallet/batch/row.js';
+import { rowOf, type Row } from '../../../src/wallet/batch/row.js';
 
-export const batchRow = (
-  line: number,
-  order: Order,
-  change: Partial<PlannedRow> = {},
-): PlannedRow => ({
+export const batchRow = (line: number, order: Order, change: Partial<Row> = {}): Row => ({
   ...rowOf({
     line,
     ref: `row-${line}`,

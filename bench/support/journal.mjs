@@ -6,7 +6,7 @@ import { inTurns, program, run } from './process.mjs';
 export const rounds = 15;
 export const atMost = 1.1;
 /** A copy of `periodMs` in src/store/journal/spending.ts. */
-const periodMs = 600_000;
+const periodMs = 60_000;
 
 export const commandIn = ({ folder, sandbox }, home, ...args) =>
   run(folder, [program, ...args], { ...sandbox.env, SVCPAY_HOME: home });
@@ -87,8 +87,7 @@ export function fillJournal(path, count, apartMs, charged = '') {
     db.exec(`WITH RECURSIVE count(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM count WHERE n < ${count})
       INSERT INTO ${table} (${names(table).join(', ')})
       SELECT ${names(table).map(value).join(', ')} FROM ${table} CROSS JOIN count`);
-  // The journal stores amounts in groups of nine digits. Each amount here is less than one bitcoin,
-  // so it changes only the group of the nine digits after the decimal point (exponent -1).
+  // Each amount here is less than one bitcoin, so it has no whole part.
   if (charged !== '')
     db.exec(`UPDATE attempts SET budget = '${charged}' WHERE payment_id NOT IN before`);
   const ofDay = `limit_time / ${periodMs}`;
@@ -98,10 +97,11 @@ export function fillJournal(path, count, apartMs, charged = '') {
     ['budget', -1],
   ];
   for (const [part, period] of charged === '' ? parts.slice(0, 1) : parts)
-    db.exec(`INSERT INTO spending (account, budget, period, ccy, exponent, units)
-      SELECT account, ${part}, ${period}, spend_ccy, -1, sum(CAST(round(approved_total * 1e9) AS INTEGER))
+    db.exec(`INSERT INTO spending (account, budget, period, ccy, whole, trillionths)
+      SELECT account, ${part}, ${period}, spend_ccy, 0,
+        sum(CAST(round(approved_total * 1e8) AS INTEGER) * 10000)
       FROM attempts WHERE payment_id NOT IN before GROUP BY 1, 2, 3, 4
-      ON CONFLICT DO UPDATE SET units = units + excluded.units`);
+      ON CONFLICT DO UPDATE SET trillionths = trillionths + excluded.trillionths`);
   db.exec('COMMIT');
   const [{ rows }] = db.prepare('SELECT count(*) AS rows FROM attempts').all();
   if (rows <= count) throw new Error(`The journal has ${rows} attempts.`);

@@ -162,3 +162,19 @@ export function jsonIn(text: string): unknown {
  */
 export const entryOf = <T>(table: Readonly<Record<string, T>>, word: string): T | undefined =>
   Object.hasOwn(table, word) ? table[word] : undefined;
+
+/** Groups items by a key, in the order of their first items. Omits items without a key. */
+export function grouped<T>(
+  items: Iterable<T>,
+  keyOf: (item: T) => string | undefined,
+): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    if (key === undefined) continue;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}

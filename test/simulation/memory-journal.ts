@@ -80,6 +80,7 @@ function replace<K, V>(target: Map<K, V>, source: ReadonlyMap<K, V>): void {
 }
 
 const dayMs = 86_400_000;
+const periodMs = 60_000;
 
 const claimOf = ({ payment, fence }: Row): Claim => ({ payment, fence, lastChange: null });
 
@@ -132,10 +133,11 @@ export function memoryJournal(
           .filter(
             (each) =>
               mayHaveMoved(each) &&
-              (limitTimes.get(timeOf(payment, each)) ?? -Infinity) >= at - dayMs,
+              periodOf(limitTimes.get(timeOf(payment, each)) ?? -Infinity) >= periodOf(at - dayMs),
           )
           .flatMap((attempt) => spendsOf(payment, attempt)),
       );
+  const periodOf = (time: number): number => Math.floor(time / periodMs);
   const submittedAt = ({ attempts }: Payment): number =>
     Math.max(...attempts.map((each) => each.submittedAt ?? 0));
 

@@ -1,8 +1,8 @@
 // Writes a remittance advice for each payee of a batch: the receipts of all payments to the payee.
 import { Failure } from '../../formats/failure.js';
-import { counted } from '../../formats/text.js';
+import { counted, grouped } from '../../formats/text.js';
 import { money } from '../../formats/amount.js';
-import { type Row, grouped, payeeKey, payeeName, sumsOf } from '../../wallet/batch/row.js';
+import { type Row, payeeKey, payeeName, sumsOf } from '../../wallet/batch/row.js';
 import type { Context } from '../context.js';
 import { defineCommand, list } from '../define.js';
 import { file, verbatim } from '../values.js';

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import type { ListedTransaction } from '../../api/types.js';
 import { formatAmount } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
-import { counted, entryOf } from '../../formats/text.js';
+import { counted, entryOf, grouped } from '../../formats/text.js';
 import { attemptNamed, mayHavePaid } from '../../store/journal/payment.js';
 import {
   batchStatusList,
@@ -15,7 +15,6 @@ import {
 import { commandFor, commandLine, type RunGlobals } from '../../terminal/next-step.js';
 import { inJournal, orProblem } from '../../wallet/batch/check.js';
 import {
-  grouped,
   latestRun,
   readRunName,
   runsKept,

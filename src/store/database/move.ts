@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { isThere } from '../files/home.js';
 import { openSqlite, type SqliteFile } from '../files/sqlite-file.js';
-import { addSpending, advanced, keyOf, spendingOf } from '../journal/spending.js';
+import { addSpending, advanced, spendsOf } from '../journal/spending.js';
 import { closing } from '../journal/schema.js';
 import type { Postgres } from './postgres.js';
 import { inserted, placeholders, type Sql } from './sql.js';
@@ -275,17 +275,10 @@ function timedByDatabase(
 
 /** Adds the amounts of payments to the stored sums, or subtracts the amounts if the sign is -1. */
 async function addAll(sql: Sql, rows: readonly PaymentRow[], sign: 1 | -1): Promise<void> {
-  const groups = rows.flatMap(({ payment, lastChange }) =>
-    payment.attempts.flatMap((attempt) =>
-      spendingOf(payment, attempt).map((group) => ({
-        key: keyOf(group),
-        statement: addSpending([payment.id, attempt.number], group, sign, lastChange),
-      })),
-    ),
-  );
-  // Locks the rows of the stored sums in the same order as payments do, to prevent deadlocks.
-  for (const { statement } of groups.toSorted((one, other) => (one.key < other.key ? -1 : 1)))
-    await sql.run(...statement);
+  for (const { payment, lastChange } of rows)
+    for (const attempt of payment.attempts)
+      for (const spend of spendsOf(payment, attempt))
+        await sql.run(...addSpending([payment.id, attempt.number], spend, sign, lastChange));
 }
 
 const overwritten = (rows: readonly StoredRow[], key: readonly string[]): string =>

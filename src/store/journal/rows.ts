@@ -39,7 +39,7 @@ export interface PaymentRow extends Claim {
   readonly leaseUntil: number;
 }
 
-const attemptSchema = v.object({
+export const attemptSchema = v.object({
   number: v.number(),
   request: v.string(),
   state: v.picklist(attemptStates),
@@ -57,24 +57,18 @@ const attemptSchema = v.object({
 
 const attemptNames = v.keyof(attemptSchema).options;
 
-/** The columns of an attempt, with those that are derived for conditions in SQL. */
-export const attemptColumns = [
-  ...attemptNames.map(columnOf),
-  'outcome',
-  'receives_ccy',
-  'receives_total',
-];
+/** The columns of an attempt, with its outcome for conditions in SQL. */
+export const attemptColumns = [...attemptNames.map(columnOf), 'outcome'];
 
 /** The values of an attempt, in the order of `attemptColumns`. */
-export function attemptValues(attempt: Attempt): SqlValue[] {
-  const { ccy, total } = arrivalOf(attempt);
-  const stored = attemptNames.map((name) =>
+export const attemptValues = (attempt: Attempt): SqlValue[] => [
+  ...attemptNames.map((name) =>
     name === 'resolution'
       ? attempt.resolution && JSON.stringify(attempt.resolution)
       : attempt[name],
-  );
-  return [...stored, outcomeOf(attempt), ccy, total];
-}
+  ),
+  outcomeOf(attempt),
+];
 
 /** @param condition an SQL condition, in which `p` is the row of the payment */
 export const selectPayments = (

@@ -44,8 +44,6 @@ CREATE TABLE attempts (
   request TEXT NOT NULL, -- the order of the attempt
   state TEXT NOT NULL,
   outcome TEXT NOT NULL, -- outcomeOf: the state, or the recorded answer
-  receives_ccy TEXT,
-  receives_total TEXT,
   txn_id TEXT,
   txn_state TEXT,
   approved_total TEXT,
@@ -83,15 +81,15 @@ CREATE TABLE notes (
   PRIMARY KEY (scope, txn_id, seq)
 ) STRICT, WITHOUT ROWID;
 
--- What an account spent in each period of the limit clock: units x 10^(9 x exponent), summed.
+-- What an account spent in each minute of the limit clock: the sum of its whole + trillionths.
 CREATE TABLE spending (
   account TEXT NOT NULL,
   budget TEXT NOT NULL, -- the budget whose part this is, or empty for all of the account
   period INTEGER NOT NULL, -- -1 for the whole time of a budget
   ccy TEXT NOT NULL,
-  exponent INTEGER NOT NULL,
-  units INTEGER NOT NULL,
-  PRIMARY KEY (account, budget, period, ccy, exponent)
+  whole INTEGER NOT NULL,
+  trillionths INTEGER NOT NULL,
+  PRIMARY KEY (account, budget, period, ccy)
 ) STRICT, WITHOUT ROWID;
 
 -- The changes of budgets. Rows are never changed: the latest row of a name is in force.

@@ -63,10 +63,10 @@ import {
   spentSince,
   wrongTotals,
   addSpending,
-  spendingOf,
+  spendsOf,
 } from './spending.js';
 import { processOf, unnamedActor, type Actor } from './steps.js';
-import { appendSteps, readTrail, selectTrails, againIfAny, checkedPage, stepsOf } from './trail.js';
+import { appendSteps, readTrail, selectTrails, againIf, checkedPage, stepsOf } from './trail.js';
 import * as v from 'valibot';
 
 /** Returns the journal, from which payments are refused for as long as `mayPay` rejects. */
@@ -102,7 +102,11 @@ export function openSqlJournal(
     ...changes(deps),
     trails: async (ids) =>
       readTrail(await database.read((sql) => sql.all(selectTrails(ids.length), ...ids))),
-    wrongTotals: () => againIfAny(() => database.read(wrongTotals)),
+    wrongTotals: () =>
+      againIf(
+        ({ length }) => length > 0,
+        () => database.read(wrongTotals),
+      ),
     checked: (after, since, atMost) => checkedPage(database, after, since, atMost),
     spent: (account, service) =>
       database.transaction(async (sql) => {
@@ -523,17 +527,17 @@ function attemptStatements(
 ): Statement[] {
   if (attempt === undefined) return [];
   const earlier = before?.attempts.find(({ number }) => number === attempt.number);
-  const spent = before === undefined || earlier === undefined ? [] : spendingOf(before, earlier);
-  const spends = spendingOf(after, attempt);
+  const spent = before === undefined || earlier === undefined ? [] : spendsOf(before, earlier);
+  const spends = spendsOf(after, attempt);
   const isSame = JSON.stringify(spent) === JSON.stringify(spends);
   // If the change does not alter the spending of the attempt, the attempt keeps its submission
-  // time, so that its spending still counts in the same ten-minute period.
+  // time, so that its spending still counts in the same minute.
   const time = isSame && spent.length > 0 ? null : limitTime;
   const id = [after.id, attempt.number] as const;
   return [
-    ...(isSame ? [] : spent.map((group) => addSpending(id, group, -1, token))),
+    ...(isSame ? [] : spent.map((each) => addSpending(id, each, -1, token))),
     upsertAttempt(after.id, attempt, token, time),
-    ...(isSame ? [] : spends.map((group) => addSpending(id, group, 1, token))),
+    ...(isSame ? [] : spends.map((each) => addSpending(id, each, 1, token))),
   ];
 }
 

@@ -2,7 +2,7 @@
 // in the database transaction of the change that it describes. Replays trails, and compares the
 // stored payments with the ends of their trails.
 import * as v from 'valibot';
-import { clip, messageOf } from '../../formats/text.js';
+import { clip, grouped, messageOf } from '../../formats/text.js';
 import {
   placeholders,
   rowOf,
@@ -38,7 +38,7 @@ import {
   outcomeOf,
 } from './payment.js';
 import type { CheckedPayment } from './journal.js';
-import { arrivalOf, readRows, selectPayments } from './rows.js';
+import { readRows, selectPayments } from './rows.js';
 
 interface NewStep {
   readonly step: StepName;
@@ -235,108 +235,73 @@ export function differenceFrom(payment: Payment, trail: Replayed): string | unde
   return undefined;
 }
 
-const idsSchema = v.array(
-  rowOf({ id: v.string(), ref: v.string(), txnId: v.nullable(v.string()) }),
-);
-type Named = v.InferOutput<typeof idsSchema>[number];
-
-const pageText = `SELECT p.id, p.ref, (SELECT max(a.txn_id) FROM attempts a
-    WHERE a.payment_id = p.id) AS txn_id
-  FROM payments p WHERE p.id > ? AND p.updated_at >= ? ORDER BY p.id LIMIT ?`;
-
-/** How often svcpay compares a payment again, because another process may have changed it. */
+/** How often svcpay compares again, because another process may have changed what it read. */
 const most = 3;
 
 /** Repeats a check that finds differences, because another process may change what it reads. */
-export async function againIfAny<T>(check: () => Promise<readonly T[]>): Promise<readonly T[]> {
+export async function againIf<T>(
+  differs: (found: readonly T[]) => boolean,
+  check: () => Promise<readonly T[]>,
+): Promise<readonly T[]> {
   let found = await check();
-  for (let turn = 1; turn < most && found.length > 0; turn += 1) found = await check();
+  for (let turn = 1; turn < most && differs(found); turn += 1) found = await check();
   return found;
 }
 
-/** Checks the payments of all accounts in the order of their ids, beginning after `after`. */
-export async function checkedPage(
-  database: SqlDatabase,
-  after: string,
-  since: number,
-  atMost: number,
-): Promise<CheckedPayment[]> {
-  const page = v.parse(
-    idsSchema,
-    await database.read((sql) => sql.all(pageText, after, since, atMost)),
-  );
-  let found = await checked(database, page);
-  for (let turn = 1; turn < most && found.some(differs); turn += 1) {
-    const again = new Map(
-      (await checked(database, found.filter(differs))).map((each) => [each.id, each]),
-    );
-    found = found.map((each) => again.get(each.id) ?? each);
-  }
-  return found;
-}
+const rawSchema = v.array(v.record(v.string(), v.unknown()));
+type RawRow = v.InferOutput<typeof rawSchema>[number];
 
-const differs = (each: CheckedPayment): boolean => each.differs !== undefined;
-
-async function checked(database: SqlDatabase, page: readonly Named[]): Promise<CheckedPayment[]> {
-  const ids = page.map(({ id }) => id);
-  if (ids.length === 0) return [];
-  const condition = `p.id IN (${placeholders(ids.length)})`;
-  const [stored, steps] = await database.read(
-    async (sql) =>
-      [
-        byPayment(await sql.all(selectPayments(condition), ...ids), 'id'),
-        byPayment(await sql.all(selectTrails(ids.length), ...ids), 'payment_id'),
-      ] as const,
-  );
-  return page.map(({ id, ref, txnId }) => {
-    const rows = steps.get(id) ?? [];
-    const each = { id, ref, txnId, steps: rows.length };
-    try {
-      const [row] = readRows(stored.get(id) ?? []);
-      if (row === undefined) return each;
-      const { payment } = row;
-      const differs =
-        differenceFrom(payment, replayed(readTrail(rows))) ??
-        derivedDifference(payment, stored.get(id));
-      return { ...each, payment, differs };
-    } catch (error) {
-      return { ...each, differs: messageOf(error) };
-    }
-  });
-}
-
-function byPayment(rows: readonly unknown[], name: string): Map<string, unknown[]> {
-  const found = new Map<string, unknown[]>();
-  for (const row of v.parse(v.array(v.record(v.string(), v.unknown())), rows)) {
-    const id = String(row[name]);
-    const same = found.get(id);
-    if (same === undefined) found.set(id, [row]);
-    else same.push(row);
-  }
-  return found;
-}
-
-const derivedSchema = v.array(
-  rowOf({
-    number: v.number(),
-    outcome: v.string(),
-    receivesCcy: v.nullable(v.string()),
-    receivesTotal: v.nullable(v.string()),
-  }),
+const pageOfPayments = selectPayments(
+  'p.id IN (SELECT id FROM payments WHERE id > ? AND updated_at >= ? ORDER BY id LIMIT ?)',
 );
 
-/** Checks the columns from which the daily limits sum up what an account spent. */
-function derivedDifference(
+/** Checks payments of all accounts in the order of their ids, beginning after `after`. */
+export const checkedPage = (
+  database: SqlDatabase,
+  ...page: readonly [after: string, since: number, atMost: number]
+): Promise<readonly CheckedPayment[]> =>
+  againIf(
+    (found) => found.some(({ differs }) => differs !== undefined),
+    () =>
+      database.read(async (sql) => {
+        const rows = v.parse(rawSchema, await sql.all(pageOfPayments, ...page));
+        const payments = grouped(rows, ({ id }) => String(id));
+        const ids = [...payments.keys()].toSorted();
+        if (ids.length === 0) return [];
+        const steps = grouped(
+          v.parse(rawSchema, await sql.all(selectTrails(ids.length), ...ids)),
+          (row) => String(row['payment_id']),
+        );
+        return ids.map((id) => checked(id, payments.get(id) ?? [], steps.get(id) ?? []));
+      }),
+  );
+
+const namesSchema = v.object({ ref: v.string(), txn_id: v.nullable(v.string()) });
+
+function checked(id: string, rows: readonly RawRow[], steps: readonly RawRow[]): CheckedPayment {
+  const { ref, txn_id: txnId } = v.parse(namesSchema, rows.at(-1));
+  const each = { id, ref, txnId, steps: steps.length };
+  try {
+    const [row] = readRows(rows);
+    if (row === undefined) return each;
+    const { payment } = row;
+    const differs =
+      differenceFrom(payment, replayed(readTrail(steps))) ?? outcomeDifference(payment, rows);
+    return { ...each, payment, differs };
+  } catch (error) {
+    return { ...each, differs: messageOf(error) };
+  }
+}
+
+const outcomesSchema = v.array(rowOf({ number: v.number(), outcome: v.string() }));
+
+/** Checks the column by which SQL finds the attempts that may have moved money. */
+function outcomeDifference(
   { attempts }: Payment,
   rows: readonly unknown[] = [],
 ): string | undefined {
-  const derived = v.parse(derivedSchema, rows);
-  const wrong = attempts.find((attempt) => {
-    const row = derived.find(({ number }) => number === attempt.number);
-    const { ccy, total } = arrivalOf(attempt);
-    return (
-      row?.outcome !== outcomeOf(attempt) || row.receivesCcy !== ccy || row.receivesTotal !== total
-    );
-  });
-  return wrong && `the daily limit counts attempt ${wrong.number} with other values`;
+  const derived = v.parse(outcomesSchema, rows);
+  const outcomes = new Map(derived.map(({ number, outcome }) => [number, outcome]));
+  const wrong = attempts.find((each) => outcomes.get(each.number) !== outcomeOf(each));
+  return wrong && `attempt ${wrong.number} has another outcome`;
 }

@@ -5,6 +5,7 @@ import { formatAmount, type Money, decimalsOf } from '../../formats/amount.js';
 import { dayAndMonth } from '../../formats/calendar.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { parseReference } from '../../formats/reference.js';
+import { grouped } from '../../formats/text.js';
 import type { Spend } from '../../store/journal/journal.js';
 import {
   alikeRef,
@@ -21,15 +22,7 @@ import type { Instruction } from '../instruction/instruction.js';
 import { orderOf } from '../instruction/order.js';
 import { checkNotExpired, decodeOrder } from '../order/orders.js';
 import { differentPayment } from '../payment/outcomes.js';
-import {
-  readRunName,
-  grouped,
-  latestRun,
-  sumsOf,
-  underName,
-  type Row,
-  type RowStanding,
-} from './row.js';
+import { readRunName, latestRun, sumsOf, underName, type Row, type RowStanding } from './row.js';
 import {
   CellFailure,
   cellFailure,

@@ -4,12 +4,11 @@ import Big from 'big.js';
 import leven from 'leven';
 import { formatAmount, money } from '../../formats/amount.js';
 import { dayAndMonth } from '../../formats/calendar.js';
-import { counted, folded, plainLetters } from '../../formats/text.js';
+import { counted, folded, grouped, plainLetters } from '../../formats/text.js';
 import {
   readRunName,
   type PastRun,
   accountKey,
-  grouped,
   payeeKey,
   payeeName,
   type PaidRow,

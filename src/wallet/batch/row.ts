@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { fixed, type Money, fromWire } from '../../formats/amount.js';
 import type { Failure } from '../../formats/failure.js';
-import { folded } from '../../formats/text.js';
+import { folded, grouped } from '../../formats/text.js';
 import {
   invoiceReference,
   latest,
@@ -229,22 +229,6 @@ export function derivedRef({ keys, once, amount }: Instruction, name: string): s
 /** The row under a reference that the name of its run distinguishes from the same row's last. */
 export const underName = (row: Row, name: string): Row =>
   row.isNamed && !row.ref.startsWith(`${name}/`) ? { ...row, ref: `${name}/${row.ref}` } : row;
-
-/** Groups items by a key, in the order of their first items. Omits items without a key. */
-export function grouped<T>(
-  items: Iterable<T>,
-  keyOf: (item: T) => string | undefined,
-): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    if (key === undefined) continue;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
-  return groups;
-}
 
 /** The parts of a transaction that decide the state of its row. */
 type Read = Pick<ListedTransaction, 'txnState' | 'destReq'> &

@@ -855,7 +855,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
         ...steps,
       );
       expect(sums(await journal.spent('ne01', service))).toEqual(counted);
-      present = now + day + 1;
+      present = now + day + 60_000;
       expect(sums(await journal.spent('ne01', service))).toEqual({});
     },
   );

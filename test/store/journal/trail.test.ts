@@ -121,7 +121,7 @@ describe.each([
     const opened = await open();
     await paid(opened);
     expect(await opened.journal.wrongTotals()).toEqual([]);
-    await opened.edit('UPDATE spending SET units = units - 100000000');
+    await opened.edit('UPDATE spending SET trillionths = trillionths - 100000000000');
     expect(await opened.journal.wrongTotals()).toMatchObject([
       { differs: 'the daily limit counts 0.4 BTC, its payments 0.5 BTC' },
     ]);
@@ -151,7 +151,7 @@ describe.each([
     [`UPDATE payments SET digest = 'e'`, /instruction differs/],
     [`UPDATE attempts SET approved_total = '0.4'`, /approvedTotal 0.4, and its steps lead to 0.5/],
     [`UPDATE attempts SET state = 'failed', outcome = 'failed'`, /state failed.* lead to paid/],
-    [`UPDATE attempts SET outcome = 'failed'`, /daily limit counts attempt 1/],
+    [`UPDATE attempts SET outcome = 'failed'`, /attempt 1 has another outcome/],
     [`UPDATE attempts SET number = 2`, /attempt 1 is missing/],
     [`DELETE FROM attempts`, /./],
   ] as const)('finds the difference after %s', async ([text, differs]) => {

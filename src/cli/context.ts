@@ -2,7 +2,7 @@
 // on first use.
 import { fieldFromWireName } from '../api/wire.js';
 import { takesAnyCertificate, networkTransport, type OpeningTransport } from '../api/network.js';
-import { Failure } from '../formats/failure.js';
+import { type Failure, invalid } from '../formats/failure.js';
 import { messageOf } from '../formats/text.js';
 import { findHome } from '../store/files/home.js';
 import { actorOf, ownerOf } from '../store/journal/steps.js';
@@ -160,8 +160,7 @@ function openScreen(
   };
 }
 
-const sandboxElsewhere = (): Failure =>
-  new Failure('usage', 'Use either --sandbox or --base-url, not both.');
+const sandboxElsewhere = (): Failure => invalid('Use either --sandbox or --base-url, not both.');
 
 /**
  * Returns the input from which svcpay reads answers: stdin, or the terminal itself if the command

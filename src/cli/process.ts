@@ -4,7 +4,7 @@ import type { Transport } from '../api/errors.js';
 import type { Output } from '../terminal/output.js';
 import type { Input, OutputStream } from '../terminal/terminal.js';
 import type { PaymentRules } from './payment/payment-options.js';
-import { exitCodes, Failure } from '../formats/failure.js';
+import { exitCodes, invalid } from '../formats/failure.js';
 import { readFile } from 'node:fs/promises';
 
 export interface Process {
@@ -101,7 +101,7 @@ export const readStdin = async (deps: Pick<Process, 'stdin'>): Promise<string> =
  */
 export async function readStdinBytes({ stdin }: Pick<Process, 'stdin'>): Promise<Buffer> {
   if (stdin.isTTY)
-    throw new Failure('usage', 'Nothing is piped into svcpay.', {
+    throw invalid('Nothing is piped into svcpay.', {
       hint: 'Pipe the input: … | svcpay …',
     });
   const chunks: Buffer[] = [];
@@ -109,7 +109,7 @@ export async function readStdinBytes({ stdin }: Pick<Process, 'stdin'>): Promise
   for await (const chunk of stdin.open()) {
     const bytes = Buffer.from(chunk);
     length += bytes.length;
-    if (length > longest) throw new Failure('usage', 'The input on stdin is larger than 16 MiB.');
+    if (length > longest) throw invalid('The input on stdin is larger than 16 MiB.');
     chunks.push(bytes);
   }
   return Buffer.concat(chunks);
@@ -118,7 +118,7 @@ export async function readStdinBytes({ stdin }: Pick<Process, 'stdin'>): Promise
 /** Reads a file. Throws Failure `usage` if svcpay cannot read the file. */
 export const readGivenFile = (file: string): Promise<Buffer> =>
   readFile(file).catch((cause: unknown) => {
-    throw new Failure('usage', `The file ${file} cannot be read.`, { cause });
+    throw invalid(`The file ${file} cannot be read.`, { cause });
   });
 
 /** Reads the text of a file, or the text on stdin for `-`. */

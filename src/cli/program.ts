@@ -2,7 +2,7 @@
 // tree, loads only that command's code, parses the words with commander, runs the command, and
 // shows an error only once, in the requested format.
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
-import { Failure } from '../formats/failure.js';
+import { Failure, invalid } from '../formats/failure.js';
 import type { Context, RunLine } from './context.js';
 import type { Command } from './define.js';
 import {
@@ -212,10 +212,10 @@ function noCommand(program: Commander, { line, proc: { stderr } }: ProgramOption
   const group = line.path.at(-1);
   if (group === undefined) {
     stderr.write(`${program.helpInformation()}\n`);
-    return new Failure('usage', 'Name a command.', { next });
+    return invalid('Name a command.', { next });
   }
   const names = group.branches?.map(({ name }) => name).join(', ');
-  return new Failure('usage', `"${words}" must be followed by one of: ${names}.`, { next });
+  return invalid(`"${words}" must be followed by one of: ${names}.`, { next });
 }
 
 function rawWord(received: unknown): RawValues[string] {

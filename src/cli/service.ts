@@ -11,7 +11,7 @@ import type {
   Transaction,
 } from '../api/types.js';
 import type { Transport } from '../api/errors.js';
-import { Failure, ifAvailable } from '../formats/failure.js';
+import { Failure, ifAvailable, invalid } from '../formats/failure.js';
 import { seenPageSize } from '../store/files/seen.js';
 import type { Journal } from '../store/journal/journal.js';
 import {
@@ -254,14 +254,10 @@ export async function secretPlace({
  * of the parent account.
  */
 function notItsOwn(accountId: string): Failure {
-  return new Failure(
-    'usage',
-    `The service acts for ${accountId} only with an API key of that account.`,
-    {
-      hint: `This API key can show only the wallets and the account record of ${accountId}`,
-      next: { do: 'see-wallets' },
-    },
-  );
+  return invalid(`The service acts for ${accountId} only with an API key of that account.`, {
+    hint: `This API key can show only the wallets and the account record of ${accountId}`,
+    next: { do: 'see-wallets' },
+  });
 }
 
 const shortestWaitMs = 1_000;

@@ -2,7 +2,7 @@
 // or refuses an unknown word.
 import type { Context } from './context.js';
 import type { Command } from './define.js';
-import { Failure } from '../formats/failure.js';
+import { type Failure, invalid } from '../formats/failure.js';
 import { nearest, clip } from '../formats/text.js';
 
 /** A command name in the command tree, and the function that loads the command's code. */
@@ -79,8 +79,7 @@ export function unknownCommand(
   const shown = branches.map(({ name }) => name);
   const rest = path.length === 0 ? '' : ` There are ${shown.join(', ')}.`;
   const message = `There is no command "${[...path, clip(word)].join(' ')}".`;
-  return new Failure(
-    'usage',
+  return invalid(
     meant === undefined ? message + rest : `${message} Did you mean ${[...path, meant].join(' ')}?`,
     { next: { do: 'run', command: [...path, '--help'].join(' ') } },
   );
@@ -109,11 +108,9 @@ export function branchNamed(
 /** Refuses a run that charges a budget what only the owner of the wallet may do. */
 export function demandOwner({ settings: { budget } }: Pick<Context, 'settings'>): void {
   if (budget === undefined) return;
-  throw new Failure(
-    'usage',
-    `Only the owner may do this, and this run belongs to the budget ${budget}.`,
-    { hint: 'The owner runs svcpay without --budget and without SVCPAY_BUDGET.' },
-  );
+  throw invalid(`Only the owner may do this, and this run belongs to the budget ${budget}.`, {
+    hint: 'The owner runs svcpay without --budget and without SVCPAY_BUDGET.',
+  });
 }
 
 /** Returns a branch and all branches below it, with their code. */

@@ -1,7 +1,7 @@
 // Defines the values of arguments and options for parsing, help and completion: how a person writes
 // each value, and how svcpay reads and describes the value. Also defines the global options.
 import { parseArgs } from 'node:util';
-import { Failure } from '../formats/failure.js';
+import { Failure, invalid } from '../formats/failure.js';
 import { didYouMean, entryOf } from '../formats/text.js';
 import { parseAmount, type Money } from '../formats/amount.js';
 import { parseDuration } from '../formats/calendar.js';
@@ -106,7 +106,7 @@ export function literal<T>(
   choices: readonly string[] = [],
 ): Value<T> {
   return new Value<T>({ ...blank, kind: 'word', placeholder, required: true, choices }, (raw) => {
-    if (typeof raw !== 'string') throw new Failure('usage', `${placeholder} is missing.`);
+    if (typeof raw !== 'string') throw invalid(`${placeholder} is missing.`);
     return parse(raw);
   });
 }
@@ -151,12 +151,9 @@ export const amount = (placeholder = 'AMOUNT'): Value<Money> =>
 export const currency = (placeholder = 'CCY'): Value<string> =>
   word(placeholder, (given) => {
     if (/^sats?$/i.test(given))
-      throw new Failure('usage', `"${given}" is a unit of BTC. Write BTC for the currency.`);
+      throw invalid(`"${given}" is a unit of BTC. Write BTC for the currency.`);
     if (!/^[A-Za-z]{3,5}$/.test(given)) {
-      throw new Failure(
-        'usage',
-        `"${given}" is not a currency code. Write a code such as BTC, USDT or VND.`,
-      );
+      throw invalid(`"${given}" is not a currency code. Write a code such as BTC, USDT or VND.`);
     }
     return given.toUpperCase();
   }).suggesting('wallet');
@@ -183,10 +180,7 @@ export function choice<const C extends string>(
         choices.find((each) => each === given.toLowerCase() || each === given) ??
         entryOf(aliases, given.toLowerCase());
       if (chosen === undefined)
-        throw new Failure(
-          'usage',
-          `"${given}" is not one of ${names.join(', ')}.${didYouMean(given, names)}`,
-        );
+        throw invalid(`"${given}" is not one of ${names.join(', ')}.${didYouMean(given, names)}`);
       return chosen;
     },
     choices,
@@ -197,7 +191,7 @@ export const whole = (min: number, max: number, placeholder = 'N'): Value<number
   word(placeholder, (given) => {
     const number = /^\d{1,15}$/.test(given) ? Number(given) : NaN;
     if (!(number >= min && number <= max)) {
-      throw new Failure('usage', `"${given}" is not a whole number from ${min} to ${max}.`);
+      throw invalid(`"${given}" is not a whole number from ${min} to ${max}.`);
     }
     return number;
   }).within(min, max);
@@ -246,9 +240,7 @@ export function readAll<V extends Values>(values: V | undefined, raw: RawValues)
 }
 
 const together = (wrong: readonly Failure[], first: Failure): Failure =>
-  wrong.length === 1
-    ? first
-    : new Failure('usage', wrong.map(({ message }) => message).join(' '), { ...first });
+  wrong.length === 1 ? first : invalid(wrong.map(({ message }) => message).join(' '), { ...first });
 
 /** Converts the name of an option to its flag, for example `maxFee` to `--max-fee`. */
 export const flagName = (name: string): string =>

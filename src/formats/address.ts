@@ -2,7 +2,7 @@
 // checksum, if it has one.
 import { createHash } from 'node:crypto';
 import { createBase58check, bech32, bech32m, hex } from '@scure/base';
-import { Failure } from './failure.js';
+import { type Failure, invalid } from './failure.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 
 /** The Bitcoin network of an address or an invoice. */
@@ -78,7 +78,7 @@ export function normaliseBech32(text: string, noun: string): string {
 /** The failure for an address, an invoice or an LNURL that someone altered or truncated. */
 export function changed(noun: string, what: string, cause?: unknown): Failure {
   const advice = `Copy the whole ${noun} again, or ask for a new one.`;
-  return new Failure('usage', `This ${noun} was changed or cut off: ${what}. ${advice}`, { cause });
+  return invalid(`This ${noun} was changed or cut off: ${what}. ${advice}`, { cause });
 }
 
 /**
@@ -115,11 +115,10 @@ const bitcoinNoun = 'Bitcoin address';
  */
 export function parseBitcoinAddress(text: string): BitcoinAddress {
   if (text.length > 90)
-    throw new Failure('usage', 'This is too long for a Bitcoin address. Copy only the address.');
+    throw invalid('This is too long for a Bitcoin address. Copy only the address.');
   if (/^(bc|tb|bcrt)1/i.test(text)) return parseSegwit(text);
   if (/^[123mn][0-9A-Za-z]{20,}$/.test(text)) return parseBase58(text);
-  throw new Failure(
-    'usage',
+  throw invalid(
     `"${text}" is not a Bitcoin address. Bitcoin addresses begin with bc1, 1, 3 or tb1.`,
   );
 }
@@ -153,10 +152,7 @@ function parseBase58(text: string): BitcoinAddress {
   const pubkeyHash = findNetwork(({ p2pkh }) => p2pkh === version);
   const network = pubkeyHash ?? findNetwork(({ p2sh }) => p2sh === version);
   if (network === undefined) {
-    throw new Failure(
-      'usage',
-      `"${text}" is an address of another currency. Use a Bitcoin address.`,
-    );
+    throw invalid(`"${text}" is an address of another currency. Use a Bitcoin address.`);
   }
   return {
     address: text,
@@ -226,8 +222,7 @@ export interface EvmAddress {
  */
 export function parseEvmAddress(text: string): EvmAddress {
   if (!/^0x[0-9a-f]{40}$/i.test(text) || text.startsWith('0X')) {
-    throw new Failure(
-      'usage',
+    throw invalid(
       `"${text.slice(0, 90)}" is not an Ethereum address. An Ethereum address is 0x ` +
         'followed by 40 digits from 0-9 and a-f.',
     );
@@ -247,7 +242,7 @@ export function parseEvmAddress(text: string): EvmAddress {
 /** Writes 20 bytes as an address in EIP-55 letter case. */
 export function encodeEvmAddress(bytes: Uint8Array): string {
   if (bytes.length !== 20)
-    throw new Failure('usage', `An Ethereum address must have 20 bytes, not ${bytes.length}.`);
+    throw invalid(`An Ethereum address must have 20 bytes, not ${bytes.length}.`);
   return withChecksum(hex.encode(bytes));
 }
 
@@ -278,8 +273,7 @@ const tronPrefix = 0x41;
 /** Reads a TRON address (`T…`). Throws Failure `usage` with the reason for an invalid address. */
 export function parseTronAddress(text: string): TronAddress {
   if (!text.startsWith('T')) {
-    throw new Failure(
-      'usage',
+    throw invalid(
       `"${text.slice(0, 90)}" is not a TRON address. TRON addresses begin with T and have ` +
         '34 characters.',
     );

@@ -1,7 +1,7 @@
 // Amounts of money, which are exact decimals with a currency. svcpay parses amounts from user
 // input, and writes them for screens and the wire.
 import Big from 'big.js';
-import { Failure } from './failure.js';
+import { type Failure, invalid } from './failure.js';
 import { didYouMean, nearest, clip, counted, entryOf } from './text.js';
 
 /** An amount in the main unit of its currency, such as BTC instead of satoshis. */
@@ -70,7 +70,7 @@ export const isFiat = (ccy: string): boolean =>
 export function parseCurrency(text: string): string {
   const ccy = text.toUpperCase();
   if (/^(?:usdt|(?!sat)[a-z]{3})$/i.test(text)) return ccy;
-  throw usage(
+  throw invalid(
     `"${clip(text)}" is not a currency code.` +
       (didYouMean(text, ['BTC', 'USDT']) || ' Write a code such as BTC, USDT or VND.'),
   );
@@ -95,7 +95,7 @@ export const isUnitless = (text: string): boolean => unitlessPattern.test(text);
  */
 export function parseAmount(text: string, ccy?: string): Money {
   if (typeof text !== 'string')
-    throw usage(
+    throw invalid(
       `${String(text)} is not an amount. Write a string with a unit, such as ${example()}.`,
     );
   const expected = ccy === undefined ? undefined : parseCurrency(ccy);
@@ -109,14 +109,14 @@ export function parseAmount(text: string, ccy?: string): Money {
     checkGrouping(text);
     const meant = spelled(text);
     if (meant !== undefined)
-      throw usage(
+      throw invalid(
         `"${clip(text)}" contains "${meant.sign}", which is not allowed in an amount. ` +
           `Write ${meant.spelling}.`,
       );
     const seen = /[^ -~]/.test(text)
       ? ' The input contains a character that only looks like a digit, a letter or a space.'
       : '';
-    throw usage(
+    throw invalid(
       `"${clip(text)}" is not an amount.${seen} Write digits and a unit, ` +
         `such as ${example(expected)}.`,
     );
@@ -131,7 +131,7 @@ export function parseAmount(text: string, ccy?: string): Money {
   const inSats = /^sats?$/i.test(unit);
   const actual = unit === '' ? (expected ?? 'BTC') : inSats ? 'BTC' : parseUnit(unit, digits, text);
   if (expected !== undefined && actual !== expected) {
-    throw usage(
+    throw invalid(
       `"${text}" is an amount in ${actual}, but the amount must be in ${expected}. ` +
         `Write an amount such as ${example(expected)}.`,
     );
@@ -153,7 +153,7 @@ export function checkGrouping(text: string, inCell = ''): void {
   const hasDecimals = unit === '' || (!/^sats?$/i.test(unit) && decimalsOf(unit.toUpperCase()) > 0);
   if (sign === undefined || !hasDecimals) return;
   const written = fixed(new Big(`${units}.${thousands}`));
-  throw usage(
+  throw invalid(
     `"${clip(text)}" can mean ${written} or ${units}${thousands}. ` +
       `Write ${written}${unit || inCell} or ${units}${thousands}${unit || inCell}.`,
   );
@@ -195,7 +195,7 @@ function decimalOf(value: Big | string | number): Big {
   try {
     return new Big(typeof value === 'number' ? String(value) : value);
   } catch {
-    throw usage(`${String(value)} is not a decimal number.`);
+    throw invalid(`${String(value)} is not a decimal number.`);
   }
 }
 
@@ -286,7 +286,7 @@ export const btcFromMsat = (msat: bigint): Big => new Big(msat).times('1e-11');
 
 function whole(scaled: Big, value: Big, unit: string): bigint {
   const digits = fixed(scaled);
-  if (digits.includes('.')) throw usage(`${fixed(value)} BTC is not a whole number of ${unit}.`);
+  if (digits.includes('.')) throw invalid(`${fixed(value)} BTC is not a whole number of ${unit}.`);
   return BigInt(digits);
 }
 
@@ -298,9 +298,9 @@ function parseUnit(unit: string, digits: string, text: string): string {
   const similar = ['sat', 'btc', 'usdt'].filter((each) => each[0] === word[0]);
   const meant = similar.find((each) => word.startsWith(each)) ?? nearest(word, similar);
   if (meant !== undefined && !isCurrency(ccy))
-    throw usage(`"${unit}" in "${text}" is not a unit. Did you mean ${digits}${meant}?`);
+    throw invalid(`"${unit}" in "${text}" is not a unit. Did you mean ${digits}${meant}?`);
   if (ccy.length === 3) return ccy;
-  throw usage(
+  throw invalid(
     `"${unit}" in "${text}" is not a unit. Write sat, btc, usdt or a currency code such as vnd.`,
   );
 }
@@ -351,7 +351,7 @@ function bareNumber(digits: string, expected: string | undefined): Failure {
     `Write ${digits}sat (${fixed(asSats)} ` +
     `BTC)${expected === undefined ? ` or ${digits}usd` : ''}.`;
   const inBtc = `Write ${digits}btc (${formatSats(new Big(digits))}).`;
-  return usage(`${digits} has no unit. ${digits.includes('.') ? inBtc : inSats}`);
+  return invalid(`${digits} has no unit. ${digits.includes('.') ? inBtc : inSats}`);
 }
 
 function checkDecimals(text: string, digits: string, allowed: number, unit: string): void {
@@ -359,7 +359,7 @@ function checkDecimals(text: string, digits: string, allowed: number, unit: stri
   if (written <= allowed) return;
   const rule =
     allowed === 0 ? `${unit} has no decimals` : `${unit} has at most ${allowed} decimals`;
-  throw usage(`"${text}" has ${counted(written, 'decimal')}, but ${rule}.`);
+  throw invalid(`"${text}" has ${counted(written, 'decimal')}, but ${rule}.`);
 }
 
 /**
@@ -367,12 +367,12 @@ function checkDecimals(text: string, digits: string, allowed: number, unit: stri
  * number holds.
  */
 function checkSize(text: string, ccy: string, value: Big): void {
-  if (value.eq(0)) throw usage(`"${text}" is zero. The amount must be more than zero.`);
+  if (value.eq(0)) throw invalid(`"${text}" is zero. The amount must be more than zero.`);
   if (ccy === 'BTC' && value.gt(bitcoinSupply)) {
-    throw usage(`"${text}" is more than the 21 million bitcoin that exist.`);
+    throw invalid(`"${text}" is more than the 21 million bitcoin that exist.`);
   }
   if (ccy !== 'BTC' && value.gte(`1e${exactDigits - decimalsOf(ccy)}`)) {
-    throw usage(`"${text}" is too large for an amount in ${ccy}.`);
+    throw invalid(`"${text}" is too large for an amount in ${ccy}.`);
   }
 }
 
@@ -386,8 +386,6 @@ function group(digits: string): string {
   const grouped = integer.replace(/\B(?=(\d{3})+$)/g, thousandsSeparator);
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
-
-const usage = (message: string): Failure => new Failure('usage', message);
 
 interface RatedSide {
   readonly ccy?: string | null | undefined;

@@ -1,5 +1,5 @@
 // Durations such as `90s`, calendar days in a time zone, and instants as people write them.
-import { Failure } from './failure.js';
+import { invalid } from './failure.js';
 import { clip, counted } from './text.js';
 
 export const dayMs = 86_400_000;
@@ -25,8 +25,7 @@ export function parseDuration(text: string): number {
   const match = text === '' ? null : pattern.exec(text);
   if (match === null) {
     const bare = /^\d{1,20}$/.test(text);
-    throw new Failure(
-      'usage',
+    throw invalid(
       bare
         ? `"${text}" has no unit. Write ${text}s, ${text}m, ${text}h or ${text}d.`
         : `"${clip(text)}" is not a duration. Write a duration such as 90s, 10m, 2h, 1d or 1h30m.`,
@@ -35,10 +34,7 @@ export function parseDuration(text: string): number {
   const sizes = [...units.map(({ ms }) => ms), 1];
   const total = sizes.reduce((sum, size, i) => sum + Number(match[i + 1] ?? 0) * size, 0);
   if (total > maxDuration)
-    throw new Failure(
-      'usage',
-      `"${text}" is longer than a hundred years. Write a shorter duration.`,
-    );
+    throw invalid(`"${text}" is longer than a hundred years. Write a shorter duration.`);
   return total;
 }
 
@@ -97,8 +93,7 @@ export function parseZone(text: string): string {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
   } catch (cause) {
-    throw new Failure(
-      'usage',
+    throw invalid(
       `"${clip(text)}" is not a time zone. Write a name such as UTC or Asia/Ho_Chi_Minh.`,
       { cause },
     );
@@ -124,8 +119,7 @@ export function parseDate(text: string): CalendarDate {
   const found = new Date(Date.UTC(date.year, date.month - 1, date.day ?? 1));
   const exists = found.getUTCMonth() === date.month - 1 && found.getUTCDate() === (date.day ?? 1);
   if (year !== undefined && exists) return date;
-  throw new Failure(
-    'usage',
+  throw invalid(
     `"${clip(text)}" is not a date. Write a day such as 2026-10-01, or a month such as 2026-10.`,
   );
 }
@@ -135,7 +129,7 @@ export function parseMonth(text: string): CalendarDate | 'last' {
   if (text.toLowerCase() === 'last') return 'last';
   const date = parseDate(text);
   if (date.day === undefined) return date;
-  throw new Failure('usage', `"${clip(text)}" is not a month. Write 2026-10 or last.`);
+  throw invalid(`"${clip(text)}" is not a month. Write 2026-10 or last.`);
 }
 
 /** @param now the present in epoch ms, which defines the last month */
@@ -237,10 +231,7 @@ export function parseInstant(text: string): Instant {
   const [, year, month, day, hour = 0, minute = 0, second = 0, zone] = match;
   const [y, m, d] = [Number(year), Number(month), Number(day)];
   if (!isDay(y, m, d) || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) {
-    throw new Failure(
-      'usage',
-      `"${text}" does not exist in the calendar. Write a date such as 2026-03-01.`,
-    );
+    throw invalid(`"${text}" does not exist in the calendar. Write a date such as 2026-03-01.`);
   }
   if (match[4] === undefined) {
     return {
@@ -250,10 +241,7 @@ export function parseInstant(text: string): Instant {
   }
   const at = Date.parse(text.replace(' ', 'T').toUpperCase());
   if (Number.isNaN(at))
-    throw new Failure(
-      'usage',
-      `"${zone}" in "${text}" is not a time zone. Write a zone such as Z or +02:00.`,
-    );
+    throw invalid(`"${zone}" in "${text}" is not a time zone. Write a zone such as Z or +02:00.`);
   return { first: at, last: at };
 }
 
@@ -262,7 +250,7 @@ function parseAgo(text: string): number {
     return parseDuration(text);
   } catch (cause) {
     const advice = 'Write 2h or 7d, or a date such as 2026-03-01.';
-    throw new Failure('usage', `"${clip(text)}" is not a time. ${advice}`, { cause });
+    throw invalid(`"${clip(text)}" is not a time. ${advice}`, { cause });
   }
 }
 

@@ -1,5 +1,5 @@
 // Countries with their ISO 3166-1 alpha-2 codes, and telephone numbers in E.164 notation.
-import { Failure } from './failure.js';
+import { invalid } from './failure.js';
 import { nearest, clip, plainLetters } from './text.js';
 
 /** All 249 officially assigned country codes. */
@@ -28,8 +28,7 @@ export function parseCountryCode(text: string): string {
   if (code !== undefined) return code;
   const named = nearest(wanted, countryCodes.map(countryName));
   const meant = countryCodes.find((each) => countryName(each) === named);
-  throw new Failure(
-    'usage',
+  throw invalid(
     `"${clip(text)}" is not a country code. ` +
       (meant === undefined ? 'Write two letters, as in VN or DE.' : `Did you mean ${meant}?`),
   );
@@ -57,7 +56,7 @@ export function parsePhone(text: string, country?: Numbering): string {
     return parseMobile(text, country);
   if (/^\+[1-9]\d{6,14}$/.test(number)) return number;
   const why = number.startsWith('+') ? 'is not a phone number' : 'has no country code';
-  throw new Failure('usage', `"${clip(text)}" ${why}. Write a number such as +84 912 345 678.`);
+  throw invalid(`"${clip(text)}" ${why}. Write a number such as +84 912 345 678.`);
 }
 
 /** Reads a mobile number of a country, with or without the country code and the leading 0. */
@@ -69,8 +68,7 @@ export function parseMobile(text: string, { callingCode, mobileDigits = [] }: Nu
     .flatMap((each) => [each, each.replace(/^0/, '')])
     .find(({ length }) => mobileDigits.includes(length));
   if (number !== undefined) return `+${callingCode}${number}`;
-  throw new Failure(
-    'usage',
+  throw invalid(
     `"${clip(text)}" is not a mobile number of this country: after +${callingCode}, its numbers ` +
       `have ${mobileDigits.join(' or ')} digits.`,
   );

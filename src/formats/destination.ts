@@ -12,7 +12,7 @@ import {
   normaliseBech32,
 } from './address.js';
 import { decodeInvoice, type Invoice } from './bolt11/decode.js';
-import { Failure } from './failure.js';
+import { type Failure, invalid } from './failure.js';
 import { clip } from './text.js';
 import { bech32 } from '@scure/base';
 import type Big from 'big.js';
@@ -114,10 +114,7 @@ function checkPrefix(key: string, value: string): string {
 }
 
 const broken = (what: string): Failure =>
-  new Failure(
-    'usage',
-    `This bitcoin: URI cannot be used: ${what}. Ask for a new URI, or for the address.`,
-  );
+  invalid(`This bitcoin: URI cannot be used: ${what}. Ask for a new URI, or for the address.`);
 
 /** A Lightning Address `user@domain`, split at the `@`. */
 export interface LightningAddress {
@@ -136,18 +133,14 @@ const longestLnurl = 4096;
  */
 export function decodeLnurl(text: string): string {
   if (text.length > longestLnurl)
-    throw new Failure('usage', 'This is too long for an LNURL. Copy only the LNURL.');
-  if (!/^lnurl/i.test(text))
-    throw new Failure('usage', 'This is not an LNURL. LNURLs begin with LNURL1.');
+    throw invalid('This is too long for an LNURL. Copy only the LNURL.');
+  if (!/^lnurl/i.test(text)) throw invalid('This is not an LNURL. LNURLs begin with LNURL1.');
   const decoded = bech32.decodeUnsafe(normaliseBech32(text, lnurlNoun), false);
   if (!decoded || decoded.prefix !== 'lnurl') throw changed(lnurlNoun, 'the checksum is wrong');
   const bytes = bech32.fromWordsUnsafe(decoded.words);
   const url = bytes && new TextDecoder().decode(bytes);
   if (!url || !isServiceUrl(url)) {
-    throw new Failure(
-      'usage',
-      'This LNURL does not lead to an https address. Ask for a new LNURL.',
-    );
+    throw invalid('This LNURL does not lead to an https address. Ask for a new LNURL.');
   }
   return url;
 }
@@ -166,8 +159,7 @@ export function parseLightningAddress(text: string): LightningAddress {
   const isDomain = domain.length <= 253 && domainPattern.test(domain);
   const isAscii = /^[!-~]*$/.test(text);
   if (!isAscii || !isUser || !isDomain || rest.length > 0) {
-    throw new Failure(
-      'usage',
+    throw invalid(
       `"${text.slice(0, 90)}" is not a Lightning Address. A Lightning Address looks like ` +
         'name@example.com.',
     );
@@ -237,7 +229,7 @@ export function detectDestination(
 ): Destination {
   const text = input.length > longestPaste ? input : unbroken(input);
   if (text.length > maxLength) {
-    throw new Failure('usage', 'This is too long for a destination. Copy only the destination.');
+    throw invalid('This is too long for a destination. Copy only the destination.');
   }
   if (/^bitcoin:/i.test(text)) return { kind: 'bip21', text, value: checkBip21(parseBip21(text)) };
   // Some wallets append a query to an invoice. svcpay ignores the query, because only the invoice
@@ -322,8 +314,7 @@ function checkBip21(uri: Bip21): Bip21Destination {
   const invoice = uri.lightning === undefined ? null : decodeInvoice(uri.lightning);
   const [bitcoin = null] = addresses;
   if (bitcoin === null && invoice === null) {
-    throw new Failure(
-      'usage',
+    throw invalid(
       'This bitcoin: URI has no address and no Lightning invoice. ' +
         'Ask for an address or an invoice.',
     );
@@ -333,8 +324,7 @@ function checkBip21(uri: Bip21): Bip21Destination {
     ...(invoice ? [addressNetwork(invoice)] : []),
   ];
   if (new Set(nets).size > 1) {
-    throw new Failure(
-      'usage',
+    throw invalid(
       'The addresses and the invoice of this bitcoin: URI are for different networks. ' +
         'Ask for a new URI.',
     );
@@ -342,8 +332,7 @@ function checkBip21(uri: Bip21): Bip21Destination {
   const invoiced = invoice?.amountMsat == null ? undefined : btcFromMsat(invoice.amountMsat);
   if (invoiced && uri.amount && !uri.amount.eq(invoiced)) {
     const [one, other] = [fixed(uri.amount), fixed(invoiced)];
-    throw new Failure(
-      'usage',
+    throw invalid(
       `This bitcoin: URI asks for ${one} BTC, but its invoice asks for ${other} BTC. ` +
         'Ask for a new URI.',
     );
@@ -373,8 +362,7 @@ const recognised: ReadonlyArray<readonly [RegExp, string]> = [
 function notDestination(text: string): Failure {
   const what = recognised.find(([pattern]) => pattern.test(text))?.[1];
   const shown = `"${clip(text)}"`;
-  return new Failure(
-    'usage',
+  return invalid(
     what === undefined
       ? `${shown} is not an invoice, address, LNURL or Lightning Address.`
       : `${text === '' ? 'The destination' : shown} is ${what}.`,

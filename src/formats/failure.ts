@@ -137,39 +137,30 @@ export interface FailureDetails {
 export class Failure extends Error {
   override readonly name: string = 'Failure';
   readonly kind: FailureKind;
-  readonly hint: string | undefined;
-  readonly next: NextStep | undefined;
-  readonly money: string | undefined;
   /** The reason, without what happened to the money. */
   readonly why: string;
-  readonly missing: string | undefined;
-  readonly status: number | undefined;
-  readonly code: string | undefined;
-  txnId: string | undefined;
-  txnState: string | undefined;
-  ref: string | undefined;
-  readonly proposal: string | undefined;
+  declare readonly hint: string | undefined;
+  declare readonly next: NextStep | undefined;
+  declare readonly money: string | undefined;
+  declare readonly missing: string | undefined;
+  declare readonly status: number | undefined;
+  declare readonly code: string | undefined;
+  declare txnId: string | undefined;
+  declare txnState: string | undefined;
+  declare ref: string | undefined;
+  declare readonly proposal: string | undefined;
   readonly requestId: string | undefined;
 
   /**
    * @param why the reason: whole sentences, or the end of the sentence that `money` begins
    */
-  constructor(kind: FailureKind, why: string, details: FailureDetails = {}) {
-    const { money, cause } = details;
+  constructor(kind: FailureKind, why: string, { cause, ...details }: FailureDetails = {}) {
+    const { money } = details;
     const start = money === undefined ? '' : `${money}${why === '' ? '.' : ': '}`;
     super(start + why, cause === undefined ? undefined : { cause });
+    Object.assign(this, details);
     this.kind = kind;
-    this.money = money;
     this.why = why;
-    this.hint = details.hint;
-    this.next = details.next;
-    this.missing = details.missing;
-    this.status = details.status;
-    this.code = details.code;
-    this.txnId = details.txnId;
-    this.txnState = details.txnState;
-    this.ref = details.ref;
-    this.proposal = details.proposal;
     this.requestId = details.requestId ?? (cause instanceof Failure ? cause.requestId : undefined);
   }
 
@@ -210,6 +201,10 @@ export class Failure extends Error {
   }
 }
 
+/** The failure of an invalid input, after which nothing was sent. */
+export const invalid = (why: string, details?: FailureDetails): Failure =>
+  new Failure('usage', why, details);
+
 /**
  * The refusal of a payment before anything was sent.
  * @param reason why, as a clause without its full stop
@@ -217,7 +212,7 @@ export class Failure extends Error {
 export const notSent = (
   reason: string,
   details: Pick<FailureDetails, 'hint' | 'next' | 'txnId'> = {},
-): Failure => new Failure('usage', `${reason}.`, { money: 'Not sent', ...details });
+): Failure => invalid(`${reason}.`, { money: 'Not sent', ...details });
 
 /** Whether nobody knows yet what happened to the money (exit code 8). */
 export const isUnknown = ({ kind }: Pick<Failure, 'kind'>): boolean =>
@@ -267,8 +262,5 @@ export async function ifAvailable<T>(
  */
 export function checkCount(name: string, count: number, least: number): void {
   if (!Number.isSafeInteger(count) || count < least)
-    throw new Failure(
-      'usage',
-      `${name} must be a whole number of at least ${least}, not ${count}.`,
-    );
+    throw invalid(`${name} must be a whole number of at least ${least}, not ${count}.`);
 }

@@ -1,6 +1,6 @@
 // Checks references, which are the caller's names for payments. svcpay compares references exactly,
 // because a reference permanently identifies one payment.
-import { Failure } from './failure.js';
+import { invalid } from './failure.js';
 
 const longest = 200;
 
@@ -18,7 +18,7 @@ export function parseReference(given: string): string {
   const marksAttempt = /~\d{1,15}$/.test(given);
   if (given.trim() !== '' && given.length <= longest && !marksAttempt && !isUnreadable(given))
     return given;
-  throw new Failure('usage', `${JSON.stringify(given)} cannot be a reference.`, {
+  throw invalid(`${JSON.stringify(given)} cannot be a reference.`, {
     hint: isUnreadable(given)
       ? 'Write the reference in UTF-8, without line breaks and other control characters.'
       : `Use 1 to ${longest} characters, without an ending such as ~2, which marks a further ` +

@@ -9,7 +9,7 @@ import {
 } from '../../api/answer.js';
 import type { ServiceClient } from '../../api/client.js';
 import { NoAnswer, type HttpResponse } from '../../api/errors.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { toJson } from '../../terminal/rows/json.js';
 import { createOutput } from '../../terminal/output.js';
 import { sanitize } from '../../terminal/text.js';
@@ -98,7 +98,7 @@ async function bodyOf(
   try {
     JSON.parse(body);
   } catch (cause) {
-    throw new Failure('usage', `The body is not JSON: ${messageOf(cause)}.`, { cause });
+    throw invalid(`The body is not JSON: ${messageOf(cause)}.`, { cause });
   }
   return body;
 }
@@ -125,7 +125,7 @@ function checkFlags({ method, data, include, paginate }: RequestFlags, { globals
           : fields === undefined && output !== 'json' && output !== 'jsonl'
             ? `-o ${output} needs --fields to name the columns.`
             : undefined;
-  if (problem !== undefined) throw new Failure('usage', problem);
+  if (problem !== undefined) throw invalid(problem);
 }
 
 /** Asks for approval, because the journal and the limits do not cover a raw payment request. */
@@ -252,7 +252,7 @@ function readPage(json: unknown): Page<object> {
   } catch (error) {
     if (!(error instanceof Misread)) throw error;
   }
-  throw new Failure('usage', 'The response is not a list, so it has no pages.', {
+  throw invalid('The response is not a list, so it has no pages.', {
     hint: 'Remove --paginate.',
   });
 }
@@ -264,7 +264,7 @@ function readPage(json: unknown): Page<object> {
  */
 function parsePath(text: string): string {
   if (/^[a-z][a-z0-9+.-]*:/i.test(text) || /\s/.test(text) || text === '') {
-    throw new Failure('usage', `"${text}" is not a path.`, {
+    throw invalid(`"${text}" is not a path.`, {
       hint:
         'Give the path without the host, e.g. /api/v2/transaction. To choose the service, ' +
         'use --base-url.',
@@ -275,5 +275,5 @@ function parsePath(text: string): string {
 
 function parseMethod(text: string): string {
   if (/^[a-z]{3,7}$/i.test(text)) return text.toUpperCase();
-  throw new Failure('usage', `"${text}" is not a method: use GET, POST, PUT or DELETE.`);
+  throw invalid(`"${text}" is not a method: use GET, POST, PUT or DELETE.`);
 }

@@ -1,6 +1,6 @@
 // Describes what is wrong with a command line, in one message for all its words.
 import type { CommanderError } from 'commander';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { counted, didYouMean } from '../../formats/text.js';
 import type { Command } from '../define.js';
 import type { Branch } from '../tree.js';
@@ -21,7 +21,7 @@ export function usageFailure(
     ...wrongWords(name, words, command?.arguments ?? {}),
     ...wrongOptions(argv, tokens, options),
   ];
-  return new Failure('usage', problems.join(' ') || error.message, {
+  return invalid(problems.join(' ') || error.message, {
     next: { do: 'run', command: `${name} --help`.trimStart() },
   });
 }

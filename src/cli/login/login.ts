@@ -1,7 +1,7 @@
 // Logs in: reads or asks for the credentials, signs in, and then saves them.
 import { parseBaseUrl } from '../../api/check-options.js';
 import type { Credentials, Token } from '../../api/types.js';
-import { asFailure, Failure } from '../../formats/failure.js';
+import { asFailure, Failure, invalid } from '../../formats/failure.js';
 import { networks } from '../../formats/rails.js';
 import { changeProfile, type Profile } from '../../store/profile/profiles.js';
 import {
@@ -23,7 +23,7 @@ import { choice, flag, word, type ValuesOf } from '../values.js';
 /** Reads an API key. Refuses a text in the form of an API secret, which svcpay would show. */
 function parseApiKey(given: string): string {
   if (!/^[0-9a-f]{64}$/i.test(given)) return given;
-  throw new Failure('usage', 'This looks like an API secret. Give the API key first.');
+  throw invalid('This looks like an API secret. Give the API key first.');
 }
 
 const options = {
@@ -230,7 +230,7 @@ async function knownSecret(
 ): Promise<string | undefined> {
   if (!apiSecretStdin) return context.settings.apiSecret;
   const secret = (await readStdin(context)).trim();
-  if (secret === '') throw new Failure('usage', 'stdin contains no API secret.');
+  if (secret === '') throw invalid('stdin contains no API secret.');
   return secret;
 }
 

@@ -2,7 +2,7 @@
 // or its failure to an agent.
 import { Readable, Writable } from 'node:stream';
 import { formatAmount } from '../../formats/amount.js';
-import { Failure, isUnknown, type NextStep } from '../../formats/failure.js';
+import { Failure, isUnknown, type NextStep, invalid } from '../../formats/failure.js';
 import { hasLapsed } from '../../formats/states.js';
 import { isFields, jsonIn, messageOf } from '../../formats/text.js';
 import { status, attemptNamed, decisive } from '../../store/journal/payment.js';
@@ -140,18 +140,12 @@ function chosen(tool: Tool, given: GivenInputs): { command: Command; values: Raw
   if (txnId === undefined) {
     const needs = ['destination', 'ref'].filter((name) => values[name] === undefined);
     if (needs.length > 0)
-      throw new Failure(
-        'usage',
-        `Not called: missing: ${needs.join(', ')}, or the txnId of a quote.`,
-      );
+      throw invalid(`Not called: missing: ${needs.join(', ')}, or the txnId of a quote.`);
     return { command: tool.runs, values };
   }
   const wrong = Object.keys(others).filter((name) => name !== 'maxFee' && name !== 'ref');
   if (wrong.length > 0)
-    throw new Failure(
-      'usage',
-      `Not called: with txnId, the quote is paid unchanged. Omit ${wrong.join(', ')}.`,
-    );
+    throw invalid(`Not called: with txnId, the quote is paid unchanged. Omit ${wrong.join(', ')}.`);
   return { command: tool.runsForQuote, values: { id: txnId, ...others } };
 }
 
@@ -398,10 +392,7 @@ function rulesFor(
 function checkReference({ txn }: RuledPayment, ref: string | undefined): void {
   const [own] = attemptNamed(txn?.extRefId ?? '');
   if (txn === undefined || ref === undefined || ref === own) return;
-  throw new Failure(
-    'usage',
-    `Not called: ref is ${ref}, but the reference of this quote is ${own}. Omit ref.`,
-  );
+  throw invalid(`Not called: ref is ${ref}, but the reference of this quote is ${own}. Omit ref.`);
 }
 
 /** Throws Failure `usage` for a server that pays without a budget, or with an unknown one. */
@@ -409,14 +400,14 @@ export async function demandBudget(context: Context): Promise<void> {
   const { budget } = context.settings;
   const next = { do: 'run', command: 'budget add agent --per-day 100000sat' } as const;
   if (budget === undefined)
-    throw new Failure('usage', '--allow-payments requires a budget: --budget NAME.', { next });
+    throw invalid('--allow-payments requires a budget: --budget NAME.', { next });
   const found = await readBudget(budget, context).catch((error: unknown) => {
     // The account may be known at the first payment.
     if (error instanceof Failure && unknownAccount.has(error.kind)) return null;
     throw error;
   });
   if (found === undefined)
-    throw new Failure('usage', `there is no budget "${budget}".`, { money: 'Not served', next });
+    throw invalid(`there is no budget "${budget}".`, { money: 'Not served', next });
 }
 
 const usualPercent = '1';
@@ -456,7 +447,7 @@ function lowerFee(ceiling: MaxFee, { maxFee }: RuledFlags, ccy: string): MaxFee 
   if ('amount' in given && 'amount' in ceiling)
     return new Big(given.amount).lt(ceiling.amount) ? given : ceiling;
   const form = 'percent' in ceiling ? 'a percentage' : 'an amount';
-  throw new Failure('usage', `maxFee must be ${form}, as the server's fee limit.`, {
+  throw invalid(`maxFee must be ${form}, as the server's fee limit.`, {
     money: 'Not sent',
   });
 }

@@ -1,6 +1,6 @@
 // Serves the wallet over the Model Context Protocol on stdio. Agents can read and, if a person
 // allows payments, pay.
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { messageOf, isFields, jsonIn, codeOf } from '../../formats/text.js';
 import { toJson } from '../../terminal/rows/json.js';
 import type { Context } from '../context.js';
@@ -80,11 +80,11 @@ export const mcp = (tree: Branch, rows: readonly ToolRow[] = tools): Command =>
       const { stdout, signal } = context;
       if (connect !== undefined) {
         if (allowPayments || propose)
-          throw new Failure('usage', 'With --connect, the other server decides what it offers.');
+          throw invalid('With --connect, the other server decides what it offers.');
         return passThrough(connect, context.stdin.open(), stdout, signal);
       }
       if (propose && allowPayments)
-        throw new Failure('usage', '--propose and --allow-payments exclude each other.');
+        throw invalid('--propose and --allow-payments exclude each other.');
       if (context.settings.accountId !== undefined && !propose) await context.account();
       if (allowPayments) await demandBudget(context);
       if (context.stdin.isTTY)

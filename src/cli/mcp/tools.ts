@@ -11,7 +11,7 @@ import {
   type Values,
   type ValueSchema,
 } from '../values.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import type { Command } from '../define.js';
 import { stringify } from 'csv-stringify/sync';
 
@@ -537,15 +537,12 @@ export function rowsAsCsv(
   rows: unknown,
 ): string {
   if (!Array.isArray(rows) || rows.length === 0)
-    throw new Failure('usage', 'Not called: rows must be a list of objects.');
+    throw invalid('Not called: rows must be a list of objects.');
   const names = Object.keys(columns);
   rows.forEach((row: unknown, i) => {
     const wrong = isFields(row) ? Object.keys(row).find((name) => !names.includes(name)) : '';
     if (wrong !== undefined)
-      throw new Failure(
-        'usage',
-        `Not called: rows: row ${i + 1}: ${unknownInput(tool, names, wrong)}`,
-      );
+      throw invalid(`Not called: rows: row ${i + 1}: ${unknownInput(tool, names, wrong)}`);
   });
   const used = names.filter((name) => rows.some((row) => isFields(row) && row[name] != null));
   return stringify(rows, { header: true, columns: used, cast: { boolean: String } });
@@ -601,7 +598,7 @@ export function readInputs(row: ToolRow, command: Command, given: GivenInputs): 
   const missing = needs.filter((name) => !read.has(name));
   const explained = missing.map((name) => (takes[name] ? `${name} (${takes[name]})` : name));
   if (missing.length > 0) problems.push(`missing: ${explained.join(', ')}.`);
-  if (problems.length > 0) throw new Failure('usage', `Not called: ${problems.join(' ')}`);
+  if (problems.length > 0) throw invalid(`Not called: ${problems.join(' ')}`);
   return Object.fromEntries(read);
 }
 
@@ -622,7 +619,7 @@ function rawOf(value: unknown, type: ValueSchema['type']): RawValue {
   if (type === 'array' && texts.every(isText)) return texts;
   const [text] = texts;
   if (type !== 'boolean' && type !== 'array' && texts.length === 1 && isText(text)) return text;
-  throw new Failure('usage', `${clip(JSON.stringify(value))} is not ${expected[type]}.`);
+  throw invalid(`${clip(JSON.stringify(value))} is not ${expected[type]}.`);
 }
 
 const expected: Readonly<Record<ValueSchema['type'], string>> = {

@@ -10,7 +10,7 @@ import {
   type BitcoinNetwork,
   sha256,
 } from '../address.js';
-import { Failure } from '../failure.js';
+import { type Failure, invalid } from '../failure.js';
 import { createHmac } from 'node:crypto';
 import { etc, hashes, Point, recoverPublicKey, sign, Signature, verify } from '@noble/secp256k1';
 
@@ -67,7 +67,7 @@ export interface RouteHop {
 const hopBytes = 51;
 
 export const invalidInvoice = (what: string): Failure =>
-  new Failure('usage', `This Lightning invoice is not valid: ${what}. Ask for a new invoice.`);
+  invalid(`This Lightning invoice is not valid: ${what}. Ask for a new invoice.`);
 
 export function splitFields(words: readonly number[]): Field[] {
   const fields: Field[] = [];
@@ -85,7 +85,7 @@ export function splitFields(words: readonly number[]): Field[] {
 
 export function joinField(letter: FieldLetter, words: readonly number[]): number[] {
   if (words.length > 1023)
-    throw new Failure('usage', `The "${letter}" field of an invoice holds at most 639 bytes.`);
+    throw invalid(`The "${letter}" field of an invoice holds at most 639 bytes.`);
   return [fieldTypes[letter], words.length >> 5, words.length & 31, ...words];
 }
 
@@ -127,7 +127,7 @@ export function numberOf(words: readonly number[]): number {
  */
 export function wordsOfNumber(value: number, minimum = 1): number[] {
   if (!Number.isSafeInteger(value) || value < 0 || value > maxNumber) {
-    throw new Failure('usage', `${value} is not a number that an invoice can contain.`);
+    throw invalid(`${value} is not a number that an invoice can contain.`);
   }
   const words: number[] = [];
   for (let rest = value; rest > 0 || words.length < minimum; rest = Math.floor(rest / 32))
@@ -324,10 +324,7 @@ const noun = 'Lightning invoice';
 export function decodeInvoice(text: string): Invoice {
   const { invoice, whyUnpayable } = inspectInvoice(text);
   if (whyUnpayable === undefined) return invoice;
-  throw new Failure(
-    'usage',
-    `This Lightning invoice cannot be paid: ${whyUnpayable}. Ask for a new invoice.`,
-  );
+  throw invalid(`This Lightning invoice cannot be paid: ${whyUnpayable}. Ask for a new invoice.`);
 }
 
 /**
@@ -373,11 +370,10 @@ export function inspectInvoice(text: string): {
 
 function unwrap(text: string): { invoice: string; prefix: string; words: number[] } {
   if (text.length > maxLength) {
-    throw new Failure('usage', 'This is too long for a Lightning invoice. Copy only the invoice.');
+    throw invalid('This is too long for a Lightning invoice. Copy only the invoice.');
   }
   if (!/^ln/i.test(text)) {
-    throw new Failure(
-      'usage',
+    throw invalid(
       'This is not a Lightning invoice. ' +
         'Lightning invoices begin with lnbc, or on testnet with lntb.',
     );
@@ -400,10 +396,7 @@ function readPrefix(prefix: string): { network: BitcoinNetwork; amountMsat: bigi
   const [, currency, amount = ''] = /^(ln[a-z]+)(\d.*)?$/.exec(prefix) ?? [];
   const network = findNetwork((prefixes) => prefixes.invoice === currency);
   if (network === undefined) {
-    throw new Failure(
-      'usage',
-      `This Lightning invoice is for an unknown network, "${currency ?? prefix}".`,
-    );
+    throw invalid(`This Lightning invoice is for an unknown network, "${currency ?? prefix}".`);
   }
   return { network, amountMsat: amount === '' ? null : readAmount(amount) };
 }

@@ -1,7 +1,7 @@
 // Writes and signs BOLT11 Lightning invoices.
 import { bech32, hex } from '@scure/base';
 import { defaultCltvExpiry, joinField, wordsOfNumber, sealInvoice } from './decode.js';
-import { Failure } from '../failure.js';
+import { invalid } from '../failure.js';
 import { prefixes, type BitcoinNetwork } from '../address.js';
 
 /**
@@ -45,8 +45,7 @@ export function encodeInvoice(fields: InvoiceFields, privateKey: Uint8Array): st
 
 function timestampWords(timestamp: number): number[] {
   const words = wordsOfNumber(timestamp, 7);
-  if (words.length > 7)
-    throw new Failure('usage', `The timestamp ${timestamp} is too late for an invoice.`);
+  if (words.length > 7) throw invalid(`The timestamp ${timestamp} is too late for an invoice.`);
   return words;
 }
 
@@ -56,7 +55,7 @@ function timestampWords(timestamp: number): number[] {
  */
 function amountText(msat: bigint | null): string {
   if (msat === null) return '';
-  if (msat <= 0n) throw new Failure('usage', 'The amount of an invoice must be more than zero.');
+  if (msat <= 0n) throw invalid('The amount of an invoice must be more than zero.');
   const pico = msat * 10n;
   for (const [size, multiplier] of [
     [12n, ''],
@@ -88,12 +87,12 @@ function describingField({ description, descriptionHash }: InvoiceFields): numbe
   if (typeof descriptionHash === 'string' && typeof description !== 'string') {
     return joinField('h', wordsOfHex(descriptionHash, 32));
   }
-  throw new Failure('usage', 'An invoice must have either a description or a description hash.');
+  throw invalid('An invoice must have either a description or a description hash.');
 }
 
 function wordsOfHex(text: string, length: number): number[] {
   const bytes = hex.decode(text);
   if (bytes.length !== length)
-    throw new Failure('usage', `A hash or secret of an invoice must have ${length} bytes.`);
+    throw invalid(`A hash or secret of an invoice must have ${length} bytes.`);
   return bech32.toWords(bytes);
 }

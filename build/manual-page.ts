@@ -1,5 +1,6 @@
 // Writes the manual page for `man svcpay`.
-import { exitCodeRows, topics, type Flag, type Page, type Slot } from '../src/cli/help/help.js';
+import { exitCodeRows, topics, type Flag, type Page } from '../src/cli/help/help.js';
+import type { Shape } from '../src/cli/values.js';
 
 export function manualPage(pages: readonly Page[]): string {
   const [root] = pages;
@@ -65,8 +66,8 @@ function commandLines({
   ];
 }
 
-function slotText({ placeholder, required, repeated }: Slot): string {
-  const name = `\\fI${roff(placeholder)}\\fR${repeated ? '...' : ''}`;
+function slotText({ placeholder, required, kind }: Shape): string {
+  const name = `\\fI${roff(placeholder)}\\fR${kind === 'words' ? '...' : ''}`;
   return required ? name : `[${name}]`;
 }
 

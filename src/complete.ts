@@ -3,8 +3,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'libsql';
-import type { Page, Flag, Slot } from './cli/help/help.js';
-import type { Suggested } from './cli/values.js';
+import type { Page, Flag } from './cli/help/help.js';
+import type { Shape, Suggested } from './cli/values.js';
 import { isGenerated, isFields, jsonIn } from './formats/text.js';
 import { sanitize } from './terminal/text.js';
 import { sendWord } from './terminal/cards/steps.js';
@@ -286,7 +286,7 @@ function valuesOf(
 }
 
 function slotValues(
-  { choices, offers = choices, suggests }: Slot,
+  { choices, offers = choices, suggests }: Shape,
   suggestionsOf: SuggestionsOf,
 ): Completion {
   if (suggests === 'file') return 'files';
@@ -298,14 +298,14 @@ function slotValues(
 
 function argumentsAt({ page, pages, given }: Cursor, suggestionsOf: SuggestionsOf): Completion {
   const last = page.arguments.at(-1);
-  const slot = page.arguments[given.length] ?? (last?.repeated === true ? last : undefined);
+  const slot = page.arguments[given.length] ?? (last?.kind === 'words' ? last : undefined);
   const isFirst = given.length === 0;
   if (slot?.suggests === 'command') {
     // `help` accepts command names and, as the first word, topics.
     let named = pages[0];
     for (const word of given) named = named && childOf(named, word, pages);
-    const topics = isFirst ? slot.choices.map((text) => ({ text, about: 'topic' })) : [];
-    return [...commandsOf(named), ...topics];
+    const topics = isFirst ? (slot.offers ?? []) : [];
+    return [...commandsOf(named), ...topics.map((text) => ({ text, about: 'topic' }))];
   }
   const values = slot === undefined ? [] : slotValues(slot, suggestionsOf);
   return values === 'files' || !isFirst ? values : [...commandsOf(page), ...values];

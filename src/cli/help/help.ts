@@ -4,15 +4,7 @@ import { cardLines } from '../../terminal/cards/card.js';
 import type { Output } from '../../terminal/output.js';
 import { type Command, defineCommand } from '../define.js';
 import { type Branch, branchNamed, loadBelow } from '../tree.js';
-import {
-  flagsOf,
-  phrase,
-  type Shape,
-  takesWord,
-  type Value,
-  type Values,
-  globalOptions,
-} from '../values.js';
+import { flagsOf, phrase, type Shape, takesWord, type Values, globalOptions } from '../values.js';
 import { wrap } from '../../terminal/text.js';
 import { exitCodes } from '../../formats/failure.js';
 
@@ -21,6 +13,7 @@ export const help = (tree: Branch): Command =>
     arguments: {
       topic: phrase('COMMAND')
         .suggesting('command')
+        .offering(topicNames)
         .describe(`a command, or one of ${topicNames.join(', ')}`),
     },
     examples: [
@@ -62,17 +55,12 @@ async function printExitCodes(out: Output): Promise<void> {
   });
 }
 
-/** A value in a command line: a choice, a word from local data, or any word. */
-export interface Slot extends Omit<Shape, 'kind' | 'short'> {
-  readonly repeated: boolean;
-}
-
 export interface Flag {
   /** Every spelling of the option, the long spelling first. */
   readonly names: readonly string[];
   readonly summary: string;
   /** The value of the option, or undefined for a switch. */
-  readonly value?: Slot;
+  readonly value?: Shape;
 }
 
 interface NamedEntry {
@@ -88,7 +76,7 @@ export interface Page extends NamedEntry {
   readonly runs: boolean;
   readonly money: boolean;
   readonly commands: readonly NamedEntry[];
-  readonly arguments: readonly Slot[];
+  readonly arguments: readonly Shape[];
   readonly flags: readonly Flag[];
   /** The formats that `-o` accepts in addition to the usual formats. */
   readonly formats: readonly string[];
@@ -112,24 +100,18 @@ export const pagesOf = async (tree: Branch): Promise<Page[]> =>
     commands: (branch.branches ?? []).flatMap(({ name, aliases = [], summary }) =>
       [name, ...aliases].map((each) => ({ name: each, summary })),
     ),
-    arguments: Object.values(command?.arguments ?? {}).map(slotOf),
+    arguments: Object.values(command?.arguments ?? {}).map(({ shape }) => shape),
     flags: flagEntries(path === '' ? globalOptions : (command?.options ?? {})),
     formats: command?.formats ?? [],
     fields: command?.fields ?? [],
     examples: command?.examples ?? [],
   }));
 
-const slotOf = ({ shape: { kind, short: _short, ...shape } }: Value<unknown>): Slot => ({
-  ...shape,
-  choices: shape.suggests === 'command' ? topicNames : shape.choices,
-  repeated: kind === 'words',
-});
-
 const flagEntries = (values: Values): Flag[] =>
   Object.entries(values).map(([name, value]) => {
     const { summary, short } = value.shape;
     const names = [...flagsOf(name, value), ...(short === undefined ? [] : [`-${short}`])];
-    return takesWord(value) ? { names, summary, value: slotOf(value) } : { names, summary };
+    return { names, summary, ...(takesWord(value) && { value: value.shape }) };
   });
 
 interface Topic {

@@ -212,13 +212,6 @@ export const text: View<string> = {
   print: async (result, _parts, { out }) => out.text(result),
 };
 
-/** Prints a result that is a long text in pieces, at the pace of the reader. */
-export const pieces: View<AsyncIterable<string>> = {
-  fields: [],
-  dataOf: (result) => result,
-  print: (result, _parts, { out }) => out.pour(result),
-};
-
 /** Prints a result only for programs, because a remark has already informed people. */
 export const done: View<object> = {
   fields: [],

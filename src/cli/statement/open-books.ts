@@ -53,7 +53,7 @@ import {
 } from '../../wallet/books/statement.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
 import { keepMemorySmall, type Context } from '../context.js';
-import { eventsOf, hasInbox, localFacts, partiesOf } from '../tx/local-facts.js';
+import { eventsOf, hasInbox, localFacts } from '../tx/local-facts.js';
 import { word } from '../values.js';
 
 export const zoneOption = (fallback = 'of this machine') =>
@@ -390,13 +390,13 @@ async function addLocalData(
   rows: readonly StatementRow[],
   context: Context,
 ): Promise<readonly StatementRow[]> {
-  const idsOf = (of: readonly StatementRow[]): string[] => of.flatMap(({ txnId }) => txnId ?? []);
-  const recipientOf = await partiesOf(idsOf(rows.filter(({ kind }) => kind === 'send')), context);
-  const knownOf = await localFacts(idsOf(rows), context);
+  const ids = rows.flatMap(({ txnId }) => txnId ?? []);
+  const { recipientOf, knownOf } = await localFacts(ids, context);
   return (await addRates(rows, context)).map((row) => {
-    if (row.txnId === null) return row;
-    const { destination, paymentHash, approvedBy } = knownOf(row.txnId) ?? row;
-    const counterparty = recipientOf(row.txnId) ?? row.counterparty;
+    const { txnId, kind } = row;
+    if (txnId === null) return row;
+    const { destination, paymentHash, approvedBy } = knownOf(txnId) ?? row;
+    const counterparty = (kind === 'send' ? recipientOf(txnId) : undefined) ?? row.counterparty;
     return { ...row, destination, paymentHash, approvedBy, counterparty };
   });
 }

@@ -299,7 +299,7 @@ export async function searched(
   const found: ListedTransaction[] = [];
   let read = 0;
   // Without a text, every transaction matches, so svcpay looks nothing up.
-  const known = async (rows: readonly ListedTransaction[]): ReturnType<typeof lookUp> =>
+  const known = async (rows: readonly ListedTransaction[]) =>
     text === undefined ? { rows, recipientOf: () => undefined } : lookUp(rows, context);
   const progress = (): string =>
     text === undefined

@@ -45,69 +45,69 @@ async function factsOf(
   }
 }
 
-/** Looks up what the journal knows of transactions that this home or database has paid. */
-export async function localFacts(txnIds: readonly string[], context: Context): Promise<KnownOf> {
-  const facts = await factsOf(txnIds, context);
-  return (txnId) => {
-    const payment = facts.get(txnId)?.payment;
-    if (payment === undefined) return undefined;
-    const { ref, idempotencyKey, approvedBy } = payment;
-    return {
-      destination: instructionOf(payment).to,
-      paymentHash: /^bolt11:(.*)$/.exec(idempotencyKey ?? '')?.[1] ?? null,
-      reference: ref,
-      approvedBy: approvedBy && actorInWords(approvedBy),
-    };
-  };
+/** The facts about transactions that this home or database knows, by transaction id. */
+export interface LocalFacts {
+  readonly recipientOf: RecipientOf;
+  /** Returns the values that match a transaction with an invoice, a reference and an approval. */
+  readonly knownOf: (txnId: string) =>
+    | {
+        readonly destination: string;
+        readonly paymentHash: string | null;
+        readonly reference: string;
+        readonly approvedBy: string | null;
+      }
+    | undefined;
+  /** Returns the notes that people added, joined to one text. */
+  readonly notesOf: (txnId: string) => string;
 }
 
-/** Returns the values that match a transaction with an invoice, a reference and an approval. */
-export type KnownOf = (txnId: string) =>
-  | {
-      readonly destination: string;
-      readonly paymentHash: string | null;
-      readonly reference: string;
-      readonly approvedBy: string | null;
-    }
-  | undefined;
+/** Looks up transactions. Knows nothing about them if svcpay cannot read the journal. */
+export async function localFacts(txnIds: readonly string[], context: Context): Promise<LocalFacts> {
+  const facts = await factsOf(txnIds, context);
+  return {
+    recipientOf(txnId) {
+      const payment = facts.get(txnId)?.payment;
+      return payment && unlessFailure(() => partyOf(payment));
+    },
+    knownOf(txnId) {
+      const payment = facts.get(txnId)?.payment;
+      if (payment === undefined) return undefined;
+      const { ref, idempotencyKey, approvedBy } = payment;
+      return {
+        destination: instructionOf(payment).to,
+        paymentHash: /^bolt11:(.*)$/.exec(idempotencyKey ?? '')?.[1] ?? null,
+        reference: ref,
+        approvedBy: approvedBy && actorInWords(approvedBy),
+      };
+    },
+    notesOf: (txnId) => (facts.get(txnId)?.notes ?? []).map(({ note }) => note).join('; '),
+  };
+}
 
 export const idsOf = (rows: readonly ListedTransaction[]): string[] =>
   rows.map(({ txnId }) => txnId);
 
-/** Adds the notes of people to listed transactions, and looks up their recipients. */
+/** Looks up listed transactions, and adds the notes of people to them. */
 export async function lookUp<T extends ListedTransaction>(
   listed: readonly T[],
   context: Context,
-): Promise<{ readonly rows: readonly T[]; readonly recipientOf: RecipientOf }> {
-  const facts = await factsOf(idsOf(listed), context);
+): Promise<LocalFacts & { readonly rows: readonly T[] }> {
+  const facts = await localFacts(idsOf(listed), context);
   const rows = listed.map((txn) => {
-    const text = (facts.get(txn.txnId)?.notes ?? []).map(({ note }) => note).join('; ');
+    const text = facts.notesOf(txn.txnId);
     const is = txn.note ?? '';
     // The rows of a search already have the notes.
     if (text === '' || is === text || is.endsWith(`; ${text}`)) return txn;
     return { ...txn, note: is === '' ? text : `${is}; ${text}` };
   });
-  return { rows, recipientOf: recipientIn(facts) };
+  return { ...facts, rows };
 }
 
 /** Looks up the recipients of the payments among the given transactions. */
-export const recipientsOf = (
+export const recipientsOf = async (
   transactions: readonly ListedTransaction[],
   context: Context,
-): Promise<RecipientOf> => partiesOf(idsOf(transactions), context);
-
-/** Looks up recipients. Returns no recipients if svcpay cannot read the journal. */
-export const partiesOf = async (
-  txnIds: readonly string[],
-  context: Context,
-): Promise<RecipientOf> => recipientIn(await factsOf(txnIds, context));
-
-const recipientIn =
-  (facts: ReadonlyMap<string, TxnFact>): RecipientOf =>
-  (txnId) => {
-    const payment = facts.get(txnId)?.payment;
-    return payment && unlessFailure(() => partyOf(payment));
-  };
+): Promise<RecipientOf> => (await localFacts(idsOf(transactions), context)).recipientOf;
 
 /**
  * Describes the recipient in words: the name in the address book or on the account, the invoice's

@@ -60,13 +60,15 @@ export async function listTable<T extends object>(
     group = own;
     return [`  ${terminal.style.bold(sanitize(own ?? ''))}`];
   };
-  for await (const part of inParts(checked(rows, view, fields), rowsAtOnce)) {
+  for await (const part of inParts(rows, rowsAtOnce)) {
+    if (isEmpty) checkFirst(part[0], view, fields);
     if (isEmpty && view.heading !== undefined) print(besideTable(view.heading, terminal));
     isEmpty = false;
     const { head, rows } = draw(part);
     print([...head, ...part.flatMap((row, i) => [...groupLines(row), ...(rows[i] ?? [])])]);
     if (terminal.stdoutClosed()) break;
   }
+  if (isEmpty) checkFirst(undefined, view, fields);
   return !isEmpty;
 }
 
@@ -106,15 +108,20 @@ export async function listRows<T extends object>(
   const writer = await rowWriter(options, view);
   const sink = createSink(terminal.stdout);
   let isEmpty = true;
-  for await (const row of checked(rows, view, options.fields)) {
-    if (terminal.stdoutClosed()) break;
-    // svcpay writes no text before the first row, so that stdout stays empty if the command fails
-    // early.
-    await sink.push((isEmpty ? writer.open : writer.between) + writer.row(row));
-    isEmpty = false;
+  try {
+    for await (const row of rows) {
+      if (isEmpty) checkFirst(row, view, options.fields);
+      if (terminal.stdoutClosed()) break;
+      // svcpay writes no text before the first row, so that stdout stays empty if the command fails
+      // early.
+      await sink.push((isEmpty ? writer.open : writer.between) + writer.row(row));
+      isEmpty = false;
+    }
+    if (isEmpty) checkFirst(undefined, view, options.fields);
+    await sink.push(isEmpty ? writer.none : writer.close);
+  } finally {
+    await sink.end();
   }
-  await sink.push(isEmpty ? writer.none : writer.close);
-  await sink.end();
   return !isEmpty;
 }
 
@@ -177,19 +184,16 @@ export function namesOf<T extends object>(
   return [...new Set([...own, ...fields, ...(row === undefined ? [] : pathsOf(row))])];
 }
 
-/** Checks the names in `--fields` against the first row, before svcpay prints the first row. */
-async function* checked<T extends object>(
-  rows: Rows<T>,
+/**
+ * Checks the names in `--fields` against the first row, before svcpay prints the first row. Without
+ * a row, checks them against the fields that later rows may have.
+ */
+function checkFirst<T extends object>(
+  row: T | undefined,
   view: Pick<RowView<T>, 'columns' | 'fields'>,
   fields: Fields = [],
-): AsyncGenerator<T> {
-  let isFirst = true;
-  for await (const row of rows) {
-    if (isFirst) checkNames(fields, namesOf(row, view));
-    isFirst = false;
-    yield row;
-  }
-  if (isFirst && view.fields !== undefined) checkNames(fields, namesOf(undefined, view));
+): void {
+  if (row !== undefined || view.fields !== undefined) checkNames(fields, namesOf(row, view));
 }
 
 /** Yields rows in arrays of the given size. */

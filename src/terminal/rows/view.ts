@@ -6,7 +6,7 @@ import { Big } from 'big.js';
 import type { ChalkInstance } from 'chalk';
 import { type GivesWay, sanitize } from '../text.js';
 import type { Canvas } from '../terminal.js';
-import { fixed } from '../../formats/amount.js';
+import { fixed, plainNumber } from '../../formats/amount.js';
 import { toJson } from './json.js';
 import { Failure } from '../../formats/failure.js';
 
@@ -178,7 +178,7 @@ const mostNamed = 24;
 export function cellText(cell: Cell): string {
   if (cell === null || cell === undefined) return '';
   if (cell instanceof Big) return fixed(cell);
-  return typeof cell === 'number' ? toJson(cell) : sanitize(String(cell));
+  return typeof cell === 'number' ? plainNumber(cell) : sanitize(String(cell));
 }
 
 /**

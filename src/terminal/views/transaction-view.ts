@@ -24,6 +24,7 @@ import {
   type ListView,
   fieldColumns,
   type RecordView,
+  type RowView,
   columnsThrough,
   fieldsOf,
 } from '../rows/view.js';
@@ -315,6 +316,53 @@ export const explainedView: RecordView<Explained> = {
   columns: fieldColumns(['ref', 'txnId', 'status', 'end', 'steps']),
   quiet: ({ status }) => status,
   screen: () => [],
+};
+
+/** A transaction with the facts that this home or database knows about it. */
+export interface ExportedTransaction extends ListedTransaction {
+  readonly destination?: string;
+  readonly paymentHash?: string | null;
+  readonly reference?: string;
+  readonly approvedBy?: string | null;
+  /** The currency of the rates that svcpay stored when the transaction settled. */
+  readonly fiat?: string | undefined;
+  readonly sourceFiatRate?: Big | undefined;
+  readonly destFiatRate?: Big | undefined;
+}
+
+const exportedSide = (name: 'source' | 'dest'): Column<ListedTransaction>[] => {
+  const side = (txn: Sides): RequestSide => txn[`${name}Req`];
+  return [
+    rowsOnly(`${name}Method`, (txn) => side(txn).method),
+    rowsOnly(`${name}Ccy`, (txn) => side(txn).ccy),
+    rowsOnly(`${name}Amount`, (txn) =>
+      givenFromWire(side(txn).amtSettled ?? side(txn).amtRequested),
+    ),
+  ];
+};
+
+/** The columns of the history as a file. The two fees are in the source currency. */
+export const exportList: RowView<ExportedTransaction> = {
+  columns: [
+    rowsOnly('time', ({ createdAt }) => createdAt && new Date(createdAt).toISOString()),
+    { name: 'txnId' },
+    { name: 'extRefId' },
+    { name: 'txnState' },
+    ...exportedSide('source'),
+    ...exportedSide('dest'),
+    rowsOnly('servicepayFees', ({ sourceReq }) => givenFromWire(sourceReq.servicepayFees)),
+    rowsOnly('networkFees', ({ sourceReq }) => givenFromWire(sourceReq.networkFees)),
+    rowsOnly('fxRate', ({ fxRate }) => givenFromWire(fxRate)),
+    { name: 'note' },
+    { name: 'fiat' },
+    { name: 'sourceFiatRate' },
+    { name: 'destFiatRate' },
+    { name: 'destination' },
+    { name: 'paymentHash' },
+    { name: 'reference' },
+    { name: 'approvedBy' },
+  ],
+  quiet: ({ txnId }) => txnId,
 };
 
 export const stepList: ListView<ExplainedStep> = {

@@ -2,7 +2,9 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import type { ListedTransaction } from '../../../src/api/types.js';
-import { exportLines, type ExportOptions } from '../../../src/cli/tx/export.js';
+import { listRows } from '../../../src/terminal/rows/list.js';
+import { exportList } from '../../../src/terminal/views/transaction-view.js';
+import { openPlainScreen } from '../../terminal/support.js';
 
 const at = Date.UTC(2026, 2, 1, 14, 2, 31);
 
@@ -64,22 +66,14 @@ const kinds = {
 } satisfies Record<string, ListedTransaction>;
 
 async function exported(
-  format: ExportOptions['format'],
+  format: 'csv' | 'jsonl',
   transactions: readonly ListedTransaction[],
   rawCells = false,
 ): Promise<string> {
-  async function* source(): AsyncGenerator<readonly ListedTransaction[]> {
-    yield transactions;
-  }
-  const pieces: string[] = [];
-  for await (const piece of exportLines(source(), {
-    format,
-    rawCells,
-    known: () => Promise.resolve(() => undefined),
-    rates: () => Promise.resolve(new Map()),
-  }))
-    pieces.push(piece);
-  return pieces.join('');
+  const { terminal, stdout } = openPlainScreen({ tty: false });
+  const options = { terminal, format, rawCells, fields: undefined, onlyValue: false };
+  await listRows(options, transactions, exportList);
+  return stdout();
 }
 
 describe('CSV export', () => {
@@ -152,7 +146,7 @@ describe('export of hostile text', () => {
   );
 });
 
-test('exportLines writes the transactions of the service unchanged as JSON lines', async () => {
+test('JSONL export writes the transactions of the service unchanged as JSON lines', async () => {
   const lines = (await exported('jsonl', Object.values(kinds))).trimEnd().split('\n');
   expect(lines.map((line): unknown => JSON.parse(line))).toEqual(Object.values(kinds));
 });

@@ -13,13 +13,8 @@ export const kindWords: Readonly<Record<StatementRow['kind'], string>> = {
   difference: 'Difference',
 };
 
-/** A row of a statement, which all formats print. */
-export interface StatementRow {
-  /**
-   * The calendar day in the statement's time zone, or null for an opening balance at the start of
-   * the whole history.
-   */
-  readonly date: string | null;
+/** The part of a row that a transaction or an adjustment defines: its effect on a wallet. */
+export interface BookedRow {
   /** The settlement time in UTC, or null for a row without a transaction. */
   readonly time: string | null;
   /** The creation time in UTC, or null for a row without a transaction. */
@@ -44,13 +39,23 @@ export interface StatementRow {
   readonly in: Big;
   readonly out: Big;
   readonly fee: Big;
-  /** The wallet's balance after this row. */
-  readonly balance: Big;
   readonly serviceFee: Big;
   readonly networkFee: Big;
   /** The amount of the transaction's other side, if that side has another currency. */
   readonly exchanged: Big | null;
   readonly exchangedCcy: string | null;
+  readonly txnId: string | null;
+}
+
+/** A row of a statement, which all formats print. */
+export interface StatementRow extends BookedRow {
+  /**
+   * The calendar day in the statement's time zone, or null for an opening balance at the start of
+   * the whole history.
+   */
+  readonly date: string | null;
+  /** The wallet's balance after this row. */
+  readonly balance: Big;
   /**
    * The fiat value of the row at the rate stored at the settlement, or null without a stored rate.
    */
@@ -60,7 +65,6 @@ export interface StatementRow {
   /** The price of one unit of `exchangedCcy` in units of `fiat`. */
   readonly exchangedRate: Big | null;
   readonly fiat: string | null;
-  readonly txnId: string | null;
   /** The destination as it was asked for, and the payment hash of an invoice. */
   readonly destination: string | null;
   readonly paymentHash: string | null;
@@ -69,3 +73,11 @@ export interface StatementRow {
   /** For a closing row, the sums of the wallet's rows in the period. */
   readonly totals?: { readonly in: Big; readonly out: Big; readonly fee: Big };
 }
+
+/** Returns the change of the wallet's balance by a row, which is negative for a debit. */
+export const changeOf = (row: Pick<BookedRow, 'in' | 'out' | 'fee'>): Big =>
+  row.in.minus(row.out).minus(row.fee);
+
+/** Whether a row is the credit of an exchange, whose debit row contains both sides. */
+export const isExchangeCredit = ({ kind, exchanged, in: credited }: BookedRow): boolean =>
+  kind === 'swap' && exchanged !== null && credited.gt(0);

@@ -53,7 +53,8 @@ export const columnOf = (field: string): string =>
 export const fieldOf = (column: string): string =>
   column.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
 
-const opensFormula = /^'*[=+\-@\t\r\uFF0B\uFF0D\uFF1D\uFF20]/;
+// A spreadsheet reads a negative number as a number.
+const opensFormula = /^(?!-\d+(?:\.\d+)?$)'*[=+\-@\t\r\uFF0B\uFF0D\uFF1D\uFF20]/;
 
 /**
  * Writes a text as a spreadsheet cell. Puts an apostrophe before a text that a spreadsheet would

@@ -1,5 +1,5 @@
 // Sums the fees of a month by wallet and payment method.
-import { dayWriter, monthSpan, ownZone, parseMonth } from '../../formats/calendar.js';
+import { dayWriter, monthSpan, ownZone, parseMonth, type Span } from '../../formats/calendar.js';
 import { feeList, type FeeSum } from '../../terminal/views/wallet-view.js';
 import { periodText } from '../../terminal/views/statement-view.js';
 import type { Books } from '../../wallet/books/gather.js';
@@ -32,15 +32,16 @@ export const fees = defineCommand({
   },
 });
 
-function feesOf(books: Books, period: Parameters<Books['movements']>[1]): FeeSum[] {
-  const sums = sumsOf(books.movements(undefined, period), ({ kind, other, out }) => {
-    if ((kind !== 'send' && kind !== 'swap') || out.eq(0)) return undefined;
-    return kind === 'swap' ? 'swap' : other;
-  });
+function feesOf(books: Books, period: Span): FeeSum[] {
+  const sums = sumsOf(books.movements(undefined, period), ({ wallet, kind, method, out }) =>
+    (kind === 'send' || kind === 'swap') && out.gt(0)
+      ? { wallet, method: method ?? 'swap' }
+      : undefined,
+  );
   return sums
-    .map(({ ccy, name, count, out, serviceFee, networkFee, fee }) => ({
-      wallet: ccy,
-      method: name,
+    .map(({ wallet, method, count, out, serviceFee, networkFee, fee }) => ({
+      wallet,
+      method,
       payments: count,
       amount: out,
       serviceFee,

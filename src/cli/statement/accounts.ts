@@ -9,13 +9,7 @@ import { always, dayWriter, ownZone } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { asPlainCell, fromPlainCell } from '../../formats/text.js';
 import { accountFileView } from '../../terminal/views/statement-view.js';
-import {
-  accountsBy,
-  ruleColumns,
-  type AccountOf,
-  type Rule,
-  usualAccount,
-} from '../../wallet/books/programs.js';
+import { ruleColumns, type Rule, usualAccount } from '../../wallet/books/programs.js';
 import type { Context } from '../context.js';
 import { defineCommand, record } from '../define.js';
 import { openBooks, timedLines } from './open-books.js';
@@ -35,15 +29,11 @@ const rulesOf = v.array(
 const pathOf = ({ home }: Pick<Context, 'home'>): string => join(home.data, 'accounts.csv');
 
 /** Reads the mapping file. Without a file, no rule exists. Throws Failure `usage`. */
-export async function accountRules(
-  context: Pick<Context, 'home'>,
-): Promise<{ readonly accountOf: AccountOf; readonly rules: readonly Rule[] }> {
+export function accountRules(context: Pick<Context, 'home'>): readonly Rule[] {
   const path = pathOf(context);
-  if (!existsSync(path)) return { accountOf: () => undefined, rules: [] };
+  if (!existsSync(path)) return [];
   try {
-    const cells: unknown = parse(readFileSync(path, 'utf8'), { columns: true, trim: true });
-    const rules = v.parse(rulesOf, cells);
-    return { accountOf: accountsBy(rules), rules };
+    return v.parse(rulesOf, parse(readFileSync(path, 'utf8'), { columns: true, trim: true }));
   } catch (cause) {
     throw new Failure(
       'usage',

@@ -16,7 +16,7 @@ import {
   spanOf,
 } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
-import type { StatementRow } from '../../formats/statement-row.js';
+import { changeOf, type StatementRow } from '../../formats/statement-row.js';
 import { counted, messageOf } from '../../formats/text.js';
 import type { Journal } from '../../store/journal/journal.js';
 import {
@@ -39,7 +39,6 @@ import {
   adjustmentOf,
   type Candidate,
   type Cells,
-  changeOf,
   openBookRows,
   quoteMs,
   signed,
@@ -202,6 +201,7 @@ export function onlyWallet(books: Books, wallet: string | undefined): Books {
   return {
     ...books,
     currencies: [wallet],
+    movements: (ccy = wallet, span) => books.movements(ccy, span),
     openings: openings.filter(own),
     differences: differences.filter(own),
     tied: tied.filter(own),

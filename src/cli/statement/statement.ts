@@ -2,14 +2,12 @@
 // and whether the movements explain the service's balance, also in the formats of ledger and
 // accounting programs. Sums the movements by currency and kind.
 import type Big from 'big.js';
-import { stringify } from 'csv-stringify/sync';
 import { fixed, isFiat } from '../../formats/amount.js';
 import { always, dayWriter, monthSpan, type Span } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
-import type { StatementRow } from '../../formats/statement-row.js';
-import { asPlainCell } from '../../formats/text.js';
+import { isExchangeCredit, type StatementRow } from '../../formats/statement-row.js';
 import { type Command, commandLine } from '../../terminal/next-step.js';
-import { namesOf } from '../../terminal/rows/list.js';
+import { listRows, namesOf } from '../../terminal/rows/list.js';
 import type { ListView } from '../../terminal/rows/view.js';
 import { sanitize } from '../../terminal/text.js';
 import type { Canvas } from '../../terminal/terminal.js';
@@ -18,6 +16,7 @@ import {
   explanationText,
   openingLines,
   periodText,
+  programColumns,
   statementList,
   type StatementTotal,
   tiedText,
@@ -26,14 +25,13 @@ import {
 import type { Books } from '../../wallet/books/gather.js';
 import { type Candidate, sumsOf } from '../../wallet/books/movement.js';
 import {
-  type AccountOf,
+  accountsBy,
   checkAccount,
   type LedgerWriter,
   ledgerWriter,
   ofxFoot,
   ofxHead,
   ofxRow,
-  programFormats,
 } from '../../wallet/books/programs.js';
 import {
   balanceAfter,
@@ -111,15 +109,30 @@ export const statement = defineCommand({
       books,
       scope,
       rows: statementLines(books, scope, context),
-      text: format && statementText(format, books, scope, zone, context),
+      file: format && fileOf(format, books, scope, zone, context),
       failure: notTied(books, scope.day, context),
     };
   },
   view: {
     fields: namesOf(undefined, statementList),
     dataOf: ({ rows }: Statement) => rows,
-    print: ({ rows, text }, parts: Partial<ListView<StatementRow>>, { out }) =>
-      text === undefined ? out.list(rows, { ...statementList, ...parts }) : out.pour(text),
+    async print(
+      { rows, file },
+      parts: Partial<ListView<StatementRow>>,
+      { out, terminal, globals },
+    ) {
+      if (file === undefined) return out.list(rows, { ...statementList, ...parts });
+      if ('text' in file) return out.pour(file.text);
+      const { rawCells } = globals;
+      const options = {
+        terminal,
+        format: 'csv',
+        rawCells,
+        fields: undefined,
+        onlyValue: false,
+      } as const;
+      await listRows(options, file.rows, { ...statementList, ...file });
+    },
   },
   async adapt({ books, scope, failure }, { wallet, tz }, context) {
     const { tied, at } = books;
@@ -140,12 +153,17 @@ export const statement = defineCommand({
   failure: ({ failure }) => failure,
 });
 
+/** A text in pieces, or rows with the columns of a program that reads CSV. */
+type StatementFile =
+  | { readonly text: AsyncIterable<string> }
+  | (Pick<ListView<StatementRow>, 'columns'> & { readonly rows: AsyncIterable<StatementRow> });
+
 interface Statement {
   readonly books: Books;
   readonly scope: StatementScope;
   readonly rows: AsyncIterable<StatementRow>;
-  /** The statement in the format of another program, in pieces. */
-  readonly text: AsyncIterable<string> | undefined;
+  /** The statement in the format of another program. */
+  readonly file: StatementFile | undefined;
   /** The failure of a statement that does not add up. */
   readonly failure: Failure | undefined;
 }
@@ -247,18 +265,11 @@ export const statementTotals = defineCommand({
     const zone = zoneOf(tz);
     const period = periodOf(from, to, zone);
     const books = onlyWallet(await openBooks({ zone, period }, context), wallet);
-    const rows = books.currencies
-      .flatMap((each) =>
-        sumsOf(books.movements(each, period), ({ kind }) => (moves.has(kind) ? kind : undefined)),
-      )
-      .map(({ ccy, name: kind, count, in: received, out, fee }) => ({
-        ccy,
-        kind,
-        count,
-        in: received,
-        out,
-        fee,
-      }));
+    const rows = books.currencies.flatMap((each) =>
+      sumsOf(books.movements(each, period), ({ wallet: ccy, kind }) =>
+        moves.has(kind) ? { ccy, kind } : undefined,
+      ),
+    );
     return { books, rows, failure: notTied(books, dayWriter(zone), context) };
   },
   view: list<StatementTotal, { readonly rows: readonly StatementTotal[] }>(
@@ -290,54 +301,72 @@ function checkWallet(format: StatementFormat, wallet: string | undefined): void 
     );
 }
 
-/** Yields the text of a statement in the format. */
-async function* statementText(
+/** Writes a statement in the format. Throws Failure `usage` for too many rows. */
+function fileOf(
   format: StatementFormat,
   books: Books,
   scope: StatementScope,
   zone: string,
   context: Context,
-): AsyncGenerator<string> {
-  const { accountOf, rules } = await accountRules(context);
-  if (format === 'ofx') return yield* ofxText(books, scope, context);
+): StatementFile {
+  const rows = timedLines(books, scope, context);
+  if (format === 'ofx') return { text: ofxText(rows, books, scope, context) };
+  const rules = accountRules(context);
+  const accountOf = accountsBy(rules);
   if (format === 'hledger' || format === 'beancount') {
     for (const [index, { account }] of rules.entries()) checkAccount(account, index + 2);
     const writer = ledgerWriter(format, zone, accountOf, sanitize);
-    return yield* ledgerText(writer, books, scope, context);
+    return { text: ledgerText(writer, rows, books, scope, context) };
   }
-  yield* programText(format, books, scope, accountOf, context);
+  if (ofOneWallet.has(format)) checkCount(books, scope);
+  const columns = programColumns[format]((row) => accountOf({ ...row, payee: row.counterparty }));
+  return { columns, rows: format === 'koinly' ? exchangesOnce(rows) : rows };
+}
+
+const mostRows = 1_000;
+
+function checkCount({ movements }: Books, { period }: StatementScope): void {
+  const [sum] = sumsOf(movements(undefined, period), () => ({}));
+  if (sum !== undefined && sum.count > mostRows)
+    throw new Failure(
+      'usage',
+      `The statement has more than ${mostRows} rows, the maximum for one file.`,
+      { hint: 'Choose a shorter period, e.g. with --month.' },
+    );
+}
+
+async function* exchangesOnce(rows: AsyncIterable<StatementRow>): AsyncGenerator<StatementRow> {
+  for await (const row of rows) if (!isExchangeCredit(row)) yield row;
 }
 
 async function* ledgerText(
   writer: LedgerWriter,
+  rows: AsyncIterable<StatementRow>,
   books: Books,
   scope: StatementScope,
   context: Context,
 ): AsyncGenerator<string> {
   const { period, day } = scope;
-  const declared = (text: string): string => writer.declarations() + text;
   yield writer.head;
-  const isLater = period.first > 0;
-  if (isLater && writer.opens)
+  if (period.first > 0 && writer.opening !== undefined)
     for (const ccy of books.currencies) {
       const value = balanceAfter(books.movements(ccy), period.first);
-      yield declared(writer.opening(day(period.first), { ccy, value }));
+      yield writer.opening(day(period.first), { ccy, value });
     }
-  if (isLater && !writer.opens) {
+  else if (period.first > 0) {
     // The files of earlier periods contain the declarations of their entries.
-    let hasEarlier = false;
     const before = { period: { first: 0, end: period.first }, day };
+    let earlier = '';
     for await (const row of timedLines(books, before, context))
-      hasEarlier = writer.entry(row) !== '' || hasEarlier;
-    writer.declarations();
-    if (hasEarlier)
+      earlier = writer.entry(row) || earlier;
+    if (earlier !== '')
       yield (
         `; Continues the files that end on ${day(period.first - 1)}. ` +
           'Include those files before this file.\n'
       );
   }
-  for await (const row of timedLines(books, scope, context)) yield declared(writer.entry(row));
-  for (const ccy of books.currencies) yield declared(closingText(ccy, writer, books, scope));
+  for await (const row of rows) yield writer.entry(row);
+  for (const ccy of books.currencies) yield closingText(ccy, writer, books, scope);
 }
 
 /**
@@ -361,61 +390,15 @@ function closingText(
 }
 
 async function* ofxText(
-  books: Books,
-  scope: StatementScope,
+  rows: AsyncIterable<StatementRow>,
+  { at, currencies: [ccy = ''], movements }: Books,
+  { period }: StatementScope,
   context: Context,
 ): AsyncGenerator<string> {
-  const { period } = scope;
-  const {
-    at,
-    currencies: [ccy = ''],
-  } = books;
-  const [first] = books.movements(ccy);
+  const [first] = movements(ccy);
   const span = { first: Math.max(period.first, first?.at ?? 0), end: Math.min(period.end, at + 1) };
   const { id } = await context.account();
   yield ofxHead({ ccy, accountId: id, bank: context.settings.maker }, span, at);
-  for await (const row of statementLines(books, scope, context))
-    if (isMovement(row)) yield ofxRow(row, sanitize);
-    else if (row.kind === 'closing') yield ofxFoot(row.balance, span, ccy);
+  for await (const row of rows) yield ofxRow(row, sanitize);
+  yield ofxFoot(balanceAfter(movements(ccy), period.end), span, ccy);
 }
-
-const isMovement = ({ kind }: StatementRow): boolean =>
-  kind !== 'opening' && kind !== 'closing' && kind !== 'difference';
-
-async function* programText(
-  format: keyof typeof programFormats,
-  books: Books,
-  scope: StatementScope,
-  accountOf: AccountOf,
-  context: Context,
-): AsyncGenerator<string> {
-  const { columns, cells, atMost } = programFormats[format];
-  const { rawCells } = context.globals;
-  const cell = (text: string): string =>
-    rawCells || isNumber.test(text) ? sanitize(text) : asPlainCell(sanitize(text));
-  const rows = ofOneWallet.has(format)
-    ? statementLines(books, scope, context)
-    : timedLines(books, scope, context);
-  let text = stringify([columns]);
-  let count = 0;
-  for await (const row of rows) {
-    const found = isMovement(row) ? cells(row, accountOf) : undefined;
-    if (found === undefined) continue;
-    if ((count += 1) > atMost)
-      throw new Failure(
-        'usage',
-        `The statement has more than ${atMost} rows, the maximum for one file.`,
-        { hint: 'Choose a shorter period, e.g. with --month.' },
-      );
-    text += stringify([found.map(cell)]);
-    if (atMost < Infinity || text.length < pieceLength) continue;
-    yield text;
-    text = '';
-  }
-  yield text;
-}
-
-const isNumber = /^-?\d+(?:\.\d+)?$/;
-
-/** The number of characters of a piece of the text, which costs less than a piece for each row. */
-const pieceLength = 65_536;

@@ -1,11 +1,17 @@
 // Shows a statement of the wallets as a table of opening balance, rows and closing balance, and
 // describes differences in words. Shows a reconciliation with a row per difference.
 import type Big from 'big.js';
-import { kindWords, type StatementRow } from '../../formats/statement-row.js';
-import { fixed, formatAmount, formatNumber, money } from '../../formats/amount.js';
+import { changeOf, kindWords, type StatementRow } from '../../formats/statement-row.js';
+import { decimalsOf, fixed, formatAmount, formatNumber, money } from '../../formats/amount.js';
 import { counted, ownReference, shortId, shortened } from '../../formats/text.js';
 import { methodProperties } from '../../formats/rails.js';
-import { type Column, fieldColumns, type ListView, type RecordView } from '../rows/view.js';
+import {
+  type Cell,
+  type Column,
+  fieldColumns,
+  type ListView,
+  type RecordView,
+} from '../rows/view.js';
 import { cardView } from '../cards/card.js';
 import { createTable } from '../rows/table.js';
 import type { Canvas } from '../terminal.js';
@@ -118,6 +124,73 @@ export const statementList: ListView<StatementRow> = {
   empty: 'There are no transactions, and all wallets are empty.',
   group: ({ wallet }) => wallet,
 };
+
+/** Describes a row, such as `Sent tron:Supplier in Lagos`. */
+const descriptionOf = ({ kind, counterparty, note }: StatementRow): string =>
+  [`${kindWords[kind]} ${counterparty ?? ''}`.trim(), note].filter(Boolean).join(': ');
+
+const changeText = (row: StatementRow): string => changeOf(row).toFixed(decimalsOf(row.wallet));
+
+const amountColumns = (
+  name: string,
+  amountOf: (row: StatementRow) => readonly [amount: Cell, ccy: string | null],
+): Column<StatementRow>[] =>
+  ['Amount', 'Currency'].map((part, index) => ({
+    name: `${name} ${part}`,
+    value: (row) => amountOf(row)[index],
+  }));
+
+const ifAny = (value: Big, ccy: string): readonly [Cell, string | null] =>
+  value.eq(0) ? [null, null] : [value, ccy];
+
+/** The columns of Koinly, with times in UTC, because Koinly reads times as UTC. */
+const koinly: readonly Column<StatementRow>[] = [
+  {
+    name: 'Date',
+    value: ({ time, date }) => `${time?.slice(0, 19).replace('T', ' ') ?? `${date} 00:00:00`} UTC`,
+  },
+  ...amountColumns('Sent', ({ out, wallet }) => ifAny(out, wallet)),
+  ...amountColumns('Received', ({ kind, in: credited, wallet, exchanged, exchangedCcy }) =>
+    kind === 'swap' && exchanged !== null ? [exchanged, exchangedCcy] : ifAny(credited, wallet),
+  ),
+  ...amountColumns('Fee', ({ fee, wallet }) => ifAny(fee, wallet)),
+  ...amountColumns('Net Worth', ({ in: credited, out, fiat, fiatRate }) =>
+    fiat === null || fiatRate === null
+      ? [null, null]
+      : [credited.plus(out).times(fiatRate).toFixed(decimalsOf(fiat)), fiat],
+  ),
+  { name: 'Label', value: () => '' },
+  { name: 'Description', value: descriptionOf },
+  { name: 'TxHash', value: ({ txnId }) => txnId },
+];
+
+type AccountName = (row: StatementRow) => string | undefined;
+
+const xero = (accountOf: AccountName): Column<StatementRow>[] => [
+  { name: '*Date', value: ({ date }) => date },
+  { name: '*Amount', value: changeText },
+  { name: 'Payee', value: ({ counterparty }) => counterparty },
+  { name: 'Description', value: descriptionOf },
+  { name: 'Reference', value: ({ reference, txnId }) => reference ?? txnId },
+  { name: 'Check Number', value: () => '' },
+  { name: 'Account Code', value: accountOf },
+];
+
+/** The three-column layout of QuickBooks, with US dates. */
+const quickbooks = (accountOf: AccountName): Column<StatementRow>[] => [
+  {
+    name: 'Date',
+    value: ({ date }) => date && `${date.slice(5, 7)}/${date.slice(8)}/${date.slice(0, 4)}`,
+  },
+  {
+    name: 'Description',
+    value: (row) => [accountOf(row), descriptionOf(row)].filter(Boolean).join(': '),
+  },
+  { name: 'Amount', value: changeText },
+];
+
+/** The documented columns of tax and accounting programs, which each read a CSV file. */
+export const programColumns = { koinly: () => koinly, xero, quickbooks };
 
 /** The sum of all movements of one kind in one currency. */
 export interface StatementTotal {

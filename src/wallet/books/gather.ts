@@ -199,17 +199,17 @@ const isOpening = (
 ): boolean =>
   lastTied === undefined &&
   difference.gt(0) &&
-  !recorded.some((each) => each.ccy === ccy) &&
+  !recorded.some(({ wallet }) => wallet === ccy) &&
   !explanations({ difference }, candidates).some(({ isExact }) => isExact);
 
 /** The movement of an opening balance, just before the wallet's first movement. */
 const openingMovement = ({ ccy, value, at }: Opening): Movement => ({
   ...withoutTransaction,
   ...signed(value),
-  ccy,
+  wallet: ccy,
   at: at - 1,
   kind: 'adjustment',
-  other: unexplained,
+  counterparty: unexplained,
   note: 'opening balance',
 });
 

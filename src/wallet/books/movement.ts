@@ -8,6 +8,7 @@ import { fromWire } from '../../formats/amount.js';
 import { isFinal, isQuoted, movedNothing } from '../../formats/states.js';
 import { type MovedAmounts, movedAmounts, settledAt } from '../history/moved-amounts.js';
 import { parseDate, spanOf, always, type Span } from '../../formats/calendar.js';
+import { changeOf, type BookedRow } from '../../formats/statement-row.js';
 import type { BookEntry } from '../../store/journal/records.js';
 import { openScratch, type Scratch } from '../../store/files/sqlite-file.js';
 
@@ -20,14 +21,16 @@ const exact = v.pipe(
 
 /** A movement as text, for sorting on disk. */
 const movementText = v.object({
-  ccy: v.string(),
   at: v.number(),
-  created: v.nullable(v.number()),
+  time: v.nullable(v.string()),
+  created: v.nullable(v.string()),
+  wallet: v.string(),
   kind: v.picklist(['receive', 'send', 'swap', 'adjustment', 'correction']),
+  counterparty: v.nullable(v.string()),
+  method: v.nullable(v.string()),
   txnId: v.nullable(v.string()),
   reference: v.nullable(v.string()),
   note: v.nullable(v.string()),
-  other: v.string(),
   in: exact,
   out: exact,
   fee: exact,
@@ -39,13 +42,12 @@ const movementText = v.object({
 
 /**
  * The change of a wallet by a transaction or an adjustment. `at` is the settlement time in epoch
- * ms, or the creation time if the settlement time is unknown. `other` is the method of the
- * transaction's other side, or the other wallet of a swap. The amount `out` excludes fees, and
+ * ms, or the creation time if the settlement time is unknown. The `counterparty` is the method of
+ * the transaction's other side, or the other wallet of a swap. The amount `out` excludes fees, and
  * `fee` is the part of the fees that the wallet paid. `serviceFee` and `networkFee` are in the
- * currency of the transaction's source. `exchanged` is the amount of the transaction's other side,
- * if that side has another currency. The `reference` of an adjustment is the id of the entry.
+ * currency of the transaction's source. The `reference` of an adjustment is the id of the entry.
  */
-export type Movement = Readonly<v.InferOutput<typeof movementText>>;
+export type Movement = Readonly<v.InferOutput<typeof movementText>> & BookedRow;
 
 const candidateText = v.object({
   ccy: v.string(),
@@ -136,8 +138,8 @@ export const adjustmentOf = (
   zone: string,
 ): Movement => ({
   ...withoutTransaction,
-  ccy,
-  other: unexplained,
+  wallet: ccy,
+  counterparty: unexplained,
   at: spanOf(parseDate(dated), zone).first,
   kind: 'adjustment',
   reference: id,
@@ -153,7 +155,10 @@ export const signed = (change: Big): Pick<Movement, 'in' | 'out'> =>
 
 /** The fields of a movement that no transaction explains. */
 export const withoutTransaction = {
+  time: null,
   created: null,
+  counterparty: null,
+  method: null,
   txnId: null,
   reference: null,
   note: null,
@@ -164,9 +169,7 @@ export const withoutTransaction = {
   exchangedCcy: null,
 } as const;
 
-/** Returns the change of the wallet's balance by a movement, which is negative for a debit. */
-export const changeOf = (movement: Pick<Movement, 'in' | 'out' | 'fee'>): Big =>
-  movement.in.minus(movement.out).minus(movement.fee);
+const isoTime = (at: number): string => new Date(at).toISOString();
 
 /**
  * Returns the movement of the wallet on one side of a transaction, by its settled amounts, or by
@@ -183,53 +186,64 @@ function movementOf(
     : [arrived, exchanged, sourceReq];
   const isSwap = sourceReq.method === destReq.method;
   const isExchange = exchanged.ccy !== arrived.ccy;
+  const at = settledAt(txn) ?? createdAt ?? 0;
+  const counterparty = isSwap ? `${ccy ?? ''} wallet` : (method ?? 'unknown');
   return {
+    at,
+    time: isoTime(at),
+    created: createdAt == null ? null : isoTime(createdAt),
+    wallet: own.ccy,
     kind: isSwap ? 'swap' : isDebit ? 'send' : 'receive',
+    counterparty,
+    method: isSwap ? null : counterparty,
     txnId,
     reference: extRefId ?? null,
     note: note ?? null,
-    serviceFee: serviceFee.value,
-    networkFee: networkFee.value,
-    ccy: own.ccy,
-    other: isSwap ? `${ccy ?? ''} wallet` : (method ?? 'unknown'),
     in: isDebit ? zero : own.value,
     out: isDebit ? own.value : zero,
     fee: isDebit ? serviceFee.value.plus(networkFee.value) : zero,
+    serviceFee: serviceFee.value,
+    networkFee: networkFee.value,
     exchanged: isExchange ? theirs.value : null,
     exchangedCcy: isExchange ? theirs.ccy : null,
-    at: settledAt(txn) ?? createdAt ?? 0,
-    created: createdAt ?? null,
   };
 }
 
-export interface MovementSum<Name extends string> {
-  readonly ccy: string;
-  readonly name: Name;
+/** The number and the amounts of movements. The amount `out` excludes fees. */
+export interface MovementSum {
   readonly count: number;
   readonly in: Big;
-  /** The money that left the wallet, without fees. */
   readonly out: Big;
+  readonly fee: Big;
   readonly serviceFee: Big;
   readonly networkFee: Big;
-  readonly fee: Big;
 }
 
-const amountNames = ['in', 'out', 'serviceFee', 'networkFee', 'fee'] as const;
-
-/** @param nameOf returns the name under which a movement counts, or undefined to leave it out */
-export function sumsOf<Name extends string>(
+/** @param keyOf returns the fields by which a movement counts, or undefined to leave it out */
+export function sumsOf<Key extends object>(
   movements: Iterable<Movement>,
-  nameOf: (movement: Movement) => Name | undefined,
-): MovementSum<Name>[] {
-  const sums = new Map<string, MovementSum<Name>>();
+  keyOf: (movement: Movement) => Key | undefined,
+): (Key & MovementSum)[] {
+  const sums = new Map<string, Key & MovementSum>();
   for (const movement of movements) {
-    const { ccy } = movement;
-    const name = nameOf(movement);
-    if (name === undefined) continue;
-    const before = sums.get(`${ccy} ${name}`);
-    const amounts = { in: zero, out: zero, serviceFee: zero, networkFee: zero, fee: zero };
-    for (const of of amountNames) amounts[of] = movement[of].plus(before?.[of] ?? zero);
-    sums.set(`${ccy} ${name}`, { ccy, name, count: (before?.count ?? 0) + 1, ...amounts });
+    const key = keyOf(movement);
+    if (key === undefined) continue;
+    const name = JSON.stringify(key);
+    const { count, ...sum } = sums.get(name) ?? {
+      count: 0,
+      ...withoutTransaction,
+      in: zero,
+      out: zero,
+    };
+    sums.set(name, {
+      ...key,
+      count: count + 1,
+      in: movement.in.plus(sum.in),
+      out: movement.out.plus(sum.out),
+      fee: movement.fee.plus(sum.fee),
+      serviceFee: movement.serviceFee.plus(sum.serviceFee),
+      networkFee: movement.networkFee.plus(sum.networkFee),
+    });
   }
   return [...sums.values()];
 }
@@ -307,7 +321,7 @@ const movementRow = jsonRow(movementText);
 const candidateRow = jsonRow(candidateText);
 
 function insert(db: Scratch, table: 'movements' | 'sealed', movement: Movement, more = {}): void {
-  const { ccy, at, txnId, reference } = movement;
+  const { wallet: ccy, at, txnId, reference } = movement;
   const id = txnId ?? reference ?? '';
   const data = JSON.stringify(movement);
   db.insert(table, { ccy, at, id, amount: changeOf(movement), data, ...more });
@@ -369,7 +383,7 @@ function sealedRows(db: Scratch): Pick<BookRows, 'seal' | 'sealedTimes' | 'seale
     *sealed() {
       for (const movement of db.each(movementRow, `SELECT data FROM sealed WHERE ${isTransaction}`))
         yield {
-          ccy: movement.ccy,
+          ccy: movement.wallet,
           at: movement.at,
           txnId: movement.txnId ?? '',
           reason: 'no longer in the list',
@@ -393,21 +407,11 @@ function sealedRows(db: Scratch): Pick<BookRows, 'seal' | 'sealedTimes' | 'seale
   };
 }
 
-function sealedMovement(cells: Cells): Movement {
-  const text = (name: string): string | null => cells[name] || null;
-  const created = text('created');
-  return v.parse(movementText, {
-    ...cells,
-    ccy: cells['wallet'],
+const sealedMovement = (cells: Cells): Movement =>
+  v.parse(movementText, {
+    ...Object.fromEntries(Object.entries(cells).map(([name, cell]) => [name, cell || null])),
     at: Date.parse(cells['time'] ?? ''),
-    created: created === null ? null : Date.parse(created),
-    reference: text('reference'),
-    note: text('note'),
-    other: text('method') ?? text('counterparty') ?? '',
-    exchanged: text('exchanged'),
-    exchangedCcy: text('exchangedCcy'),
   });
-}
 
 /** Returns the sealed movements of a transaction in one wallet, followed by their correction. */
 function corrected(
@@ -416,30 +420,31 @@ function corrected(
   months: readonly SealedMonth[],
 ): Movement[] {
   const movement = current ?? was[0];
-  if (movement === undefined) return [];
+  const last = months.at(-1);
+  if (movement === undefined || last === undefined) return [];
   const sum = was.reduce((total, each) => total.plus(changeOf(each)), zero);
   const difference = (current === undefined ? zero : changeOf(current)).minus(sum);
   if (difference.eq(0)) return was.length > 0 ? [...was] : [movement];
   const [{ at }] = [was[0] ?? movement];
-  const last = months.at(-1);
-  const { month } = months.find(({ end }) => at < end) ?? last ?? {};
+  const { month } = months.find(({ end }) => at < end) ?? last;
   const reason =
     current === undefined
       ? 'no longer in the list'
       : was.length === 0
         ? 'not in the list when the month was closed'
         : 'had another amount when the month was closed';
-  const { ccy, txnId, created, reference, other } = movement;
+  const { wallet, txnId, created, reference, counterparty } = movement;
   const correction: Movement = {
     ...withoutTransaction,
     ...signed(difference),
-    ccy,
+    at: last.end,
+    time: isoTime(last.end),
+    wallet,
     txnId,
     created,
     reference,
-    other,
+    counterparty,
     kind: 'correction',
-    at: last?.end ?? at,
     note: `correction of ${month}, ${txnId}, ${reason}`,
   };
   return [...was, correction];

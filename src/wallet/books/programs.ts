@@ -1,9 +1,7 @@
-// Writes the rows of a statement for other programs: as double entry for hledger and beancount, in
-// the documented columns of tax and accounting programs, and as OFX 2.1.1. A CSV file maps the rows
-// to the firm's own accounts.
+// Writes the rows of a statement for other programs: as double entry for hledger and beancount, and
+// as OFX 2.1.1. A CSV file maps the rows to the firm's own accounts.
 import { decimalsOf, fixed, type Money } from '../../formats/amount.js';
-import { changeOf } from './movement.js';
-import { kindWords, type StatementRow } from '../../formats/statement-row.js';
+import { changeOf, isExchangeCredit, type StatementRow } from '../../formats/statement-row.js';
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
 import { type Span, nextDay } from '../../formats/calendar.js';
@@ -133,97 +131,6 @@ const text = (value: string, longest: number): string =>
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;');
 
-export interface ProgramFormat {
-  readonly columns: readonly string[];
-  /** Returns the cells of a row, or undefined for a row that the format omits. */
-  readonly cells: (row: StatementRow, accountOf: AccountOf) => readonly string[] | undefined;
-  /** The largest number of rows per file that the program accepts. */
-  readonly atMost: number;
-}
-
-/** The format of Koinly, with times in UTC, because Koinly reads times as UTC. */
-const koinly: ProgramFormat = {
-  columns: [
-    'Date',
-    'Sent Amount',
-    'Sent Currency',
-    'Received Amount',
-    'Received Currency',
-    'Fee Amount',
-    'Fee Currency',
-    'Net Worth Amount',
-    'Net Worth Currency',
-    'Label',
-    'Description',
-    'TxHash',
-  ],
-  atMost: Infinity,
-  cells(row) {
-    const { wallet, kind, exchanged, exchangedCcy, fiat, fiatRate } = row;
-    const isSwap = kind === 'swap' && exchanged !== null;
-    // The row of the debited wallet contains both sides of a swap.
-    if (isSwap && row.in.gt(0)) return undefined;
-    const amount = (value = row.in, ccy: string | null = wallet): string[] =>
-      value.eq(0) ? ['', ''] : [fixed(value), ccy ?? ''];
-    const worth = fiatRate === null ? null : row.in.plus(row.out).times(fiatRate);
-    return [
-      `${row.time?.slice(0, 19).replace('T', ' ') ?? `${row.date} 00:00:00`} UTC`,
-      ...amount(row.out),
-      ...(isSwap ? amount(exchanged, exchangedCcy) : amount()),
-      ...amount(row.fee),
-      ...(worth === null || fiat === null ? ['', ''] : [worth.toFixed(decimalsOf(fiat)), fiat]),
-      '',
-      descriptionOf(row),
-      row.txnId ?? '',
-    ];
-  },
-};
-
-const xero: ProgramFormat = {
-  columns: [
-    '*Date',
-    '*Amount',
-    'Payee',
-    'Description',
-    'Reference',
-    'Check Number',
-    'Account Code',
-  ],
-  atMost: 1_000,
-  cells: (row, accountOf) => [
-    row.date ?? '',
-    amountText(row),
-    row.counterparty ?? '',
-    descriptionOf(row),
-    row.reference ?? row.txnId ?? '',
-    '',
-    accountIn(row, accountOf) ?? '',
-  ],
-};
-
-/** The three-column layout of QuickBooks, with US dates. */
-const quickbooks: ProgramFormat = {
-  columns: ['Date', 'Description', 'Amount'],
-  atMost: 1_000,
-  cells(row, accountOf) {
-    const [year = '', month = '', date = ''] = (row.date ?? '').split('-');
-    const account = accountIn(row, accountOf);
-    const description = `${account === undefined ? '' : `${account}: `}${descriptionOf(row)}`;
-    return [`${month}/${date}/${year}`, description, amountText(row)];
-  },
-};
-
-const accountIn = (row: StatementRow, accountOf: AccountOf): string | undefined =>
-  accountOf({ ...row, payee: row.counterparty });
-
-const amountText = (row: StatementRow): string => changeOf(row).toFixed(decimalsOf(row.wallet));
-
-/** Describes a row, such as `Sent tron:Supplier in Lagos`. */
-const descriptionOf = ({ kind, counterparty, note }: StatementRow): string =>
-  [`${kindWords[kind]} ${counterparty ?? ''}`.trim(), ...(note === null ? [] : [note])].join(': ');
-
-export const programFormats = { koinly, xero, quickbooks };
-
 interface Posting extends Money {
   /** The account in the format of hledger and beancount, such as `Assets:Svcpay:BTC`. */
   readonly account: string;
@@ -231,21 +138,20 @@ interface Posting extends Money {
   readonly price?: Money & { readonly of: '@' | '@@' };
 }
 
-/** Writes entries in the format of a ledger program. */
+/**
+ * Writes entries in the format of a ledger program. Each text declares the accounts and currencies
+ * that no earlier text has declared.
+ */
 export interface LedgerWriter {
   readonly head: string;
-  /**
-   * Whether a file contains the opening balances of its period, so that the program can check the
-   * file alone and also after the files of earlier periods.
-   */
-  readonly opens: boolean;
   readonly entry: (row: StatementRow) => string;
   /** Asserts the balance of a wallet at the end of a day. */
   readonly closing: (day: string, balance: Money) => string;
-  /** Sets the balance of a wallet at the start of a day. */
-  readonly opening: (day: string, balance: Money) => string;
-  /** Declares those accounts and currencies of the entries so far that no call has declared. */
-  readonly declarations: () => string;
+  /**
+   * Sets the balance of a wallet at the start of a day, so that the program can check the file of a
+   * period alone, and also after the files of earlier periods. Not every program can do both.
+   */
+  readonly opening: ((day: string, balance: Money) => string) | undefined;
 }
 
 type LedgerProgram = keyof typeof styles;
@@ -255,10 +161,9 @@ interface Style {
   readonly head: (title: string, note: string | null) => string;
   readonly tag: (name: string, value: string) => string;
   readonly declare: (name: string) => string;
-  readonly opens: boolean;
   /** @param wallet the account of the wallet */
   readonly closing: (day: string, wallet: string, balance: Money) => string;
-  readonly opening: (day: string, wallet: string, balance: Money, from: string) => string;
+  readonly opening?: (day: string, wallet: string, balance: Money, from: string) => string;
 }
 
 const isAccount = (name: string): boolean => name.includes(':');
@@ -272,7 +177,6 @@ const hledger: Style = {
   tag: (name, value) => `; ${name}: ${value.replaceAll(',', ' ')}`,
   declare: (name) =>
     isAccount(name) ? `account ${name}\n` : `commodity ${sampleOf(name)} ${name}\n`,
-  opens: true,
   closing: (day, wallet, { ccy, value }) =>
     `\n${day} * Closing balance\n    ${wallet}  0 ${ccy} = ${fixed(value)} ${ccy}\n`,
   opening: (day, wallet, { ccy, value }, from) =>
@@ -291,17 +195,15 @@ const beancount: Style = {
   tag: (name, value) => `${name}: ${quoted(value)}`,
   // beancount refuses an entry before the opening of its account.
   declare: (name) => (isAccount(name) ? `1970-01-01 open ${name}\n` : ''),
-  // beancount refuses a balance that changes nothing, so a file cannot set its opening balance and
-  // also follow the files of earlier periods.
-  opens: false,
   // beancount checks a balance at the start of a day. Without "~ 0", beancount tolerates a
   // difference in the last digit.
   closing: (day, wallet, { ccy, value }) =>
     `\n${nextDay(day)} balance ${wallet}  ${value.toFixed(decimalsOf(ccy))} ~ 0 ${ccy}\n`,
-  opening: () => '',
+  // beancount refuses a balance that changes nothing, so a file cannot set its opening balance and
+  // also follow the files of earlier periods.
 };
 
-const styles = { hledger, beancount };
+const styles: Readonly<Record<'hledger' | 'beancount', Style>> = { hledger, beancount };
 
 /** @param clean the function that sanitizes external text and converts it to one line */
 export function ledgerWriter(
@@ -310,41 +212,43 @@ export function ledgerWriter(
   accountOf: AccountOf,
   clean: (text: string) => string,
 ): LedgerWriter {
-  const { indent, head, tag, declare, opens, ...balance } = styles[program];
-  const used = new Map<string, boolean>();
+  const { indent, head, tag, declare, closing, opening } = styles[program];
+  const declared = new Set<string>();
+  const used = new Set<string>();
   const use = (name: string): string => {
-    if (!used.has(name)) used.set(name, false);
+    if (!declared.has(name)) used.add(name);
     return name;
   };
   const account = (row: Booked): string => use(accountOf(row) ?? usualAccount(row));
   const wallet = (ccy: string): string => account({ kind: 'wallet', method: use(ccy) });
+  const withDeclarations = (text: string): string => {
+    // hledger declares a currency before the accounts that hold it.
+    const names = [...used].toSorted((a, b) => Number(isAccount(a)) - Number(isAccount(b)));
+    used.clear();
+    for (const name of names) declared.add(name);
+    const lines = names.map(declare).join('');
+    return (lines && `\n${lines}`) + text;
+  };
   const line = `\n${indent}`;
   const postingText = ({ ccy, value, price, ...of }: Posting): string =>
     `${line}${of.account}  ${fixed(value)} ${use(ccy)}` +
     (price === undefined ? '' : ` ${price.of} ${fixed(price.value)} ${use(price.ccy)}`);
   return {
     head: `; Written by svcpay. Dates are in ${zone}.\n`,
-    opens,
-    closing: (day, money) => balance.closing(day, wallet(money.ccy), money),
-    opening: (day, money) =>
-      balance.opening(day, wallet(money.ccy), money, use('Equity:Svcpay:Opening')),
+    closing: (day, money) => withDeclarations(closing(day, wallet(money.ccy), money)),
+    opening:
+      opening &&
+      ((day, money) =>
+        withDeclarations(opening(day, wallet(money.ccy), money, use('Equity:Svcpay:Opening')))),
     entry(row) {
-      const postings = postingsOf(row, account);
-      if (postings.length === 0) return '';
+      if (isExchangeCredit(row)) return '';
       const { date, time, txnId, reference, note } = row;
       const title = head(clean(titleOf(row)), note === null ? null : clean(note));
       const tags = Object.entries({ time, 'txn-id': txnId, ref: reference }).map(([name, value]) =>
         value === null ? '' : line + tag(name, clean(value)),
       );
-      return `\n${date} * ${title}${[...tags, ...postings.map(postingText)].join('')}\n`;
-    },
-    declarations() {
-      // hledger declares a currency before the accounts that hold it.
-      const names = [...used].filter(([, isDeclared]) => !isDeclared).map(([name]) => name);
-      for (const name of names) used.set(name, true);
-      const lines = names.toSorted((a, b) => Number(isAccount(a)) - Number(isAccount(b)));
-      const text = lines.map(declare).join('');
-      return text === '' ? '' : `\n${text}`;
+      const postings = postingsOf(row, account).map(postingText);
+      return withDeclarations(`\n${date} * ${title}${[...tags, ...postings].join('')}\n`);
     },
   };
 }
@@ -356,17 +260,13 @@ function titleOf({ kind, method, counterparty }: StatementRow): string {
   return `${kind === 'send' ? 'Send' : 'Receive'} ${method}`;
 }
 
-/**
- * Returns the postings of a row. The row of the debited wallet contains both sides of a swap, so
- * the row of the credited wallet has no postings.
- */
+/** Returns the postings of a row. The row of the debited wallet contains both sides of a swap. */
 function postingsOf(row: StatementRow, account: (booked: Booked) => string): Posting[] {
   const { wallet: ccy, kind, method, counterparty: payee, note, exchanged, exchangedCcy } = row;
   const wallet = (of: string): string => account({ kind: 'wallet', method: of });
   const outside = (): string => account({ kind, method, payee, note });
   const change = changeOf(row);
   const own = { account: wallet(ccy), ccy, value: change };
-  if (kind === 'swap' && exchanged !== null && exchangedCcy !== null && change.gt(0)) return [];
   const fees = (feeCcy: string): Posting[] =>
     Object.entries({ service: row.serviceFee, network: row.networkFee }).flatMap(([of, value]) =>
       value.eq(0) ? [] : { account: account({ kind: 'fee', method: of }), ccy: feeCcy, value },

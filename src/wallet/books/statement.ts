@@ -3,14 +3,8 @@
 // a change becomes a correction, dated to the first instant after the last closed month.
 import Big from 'big.js';
 import type { Span } from '../../formats/calendar.js';
-import type { StatementRow } from '../../formats/statement-row.js';
-import {
-  changeOf,
-  withoutTransaction,
-  type Candidate,
-  type Cells,
-  type Movement,
-} from './movement.js';
+import { changeOf, type StatementRow } from '../../formats/statement-row.js';
+import { withoutTransaction, type Candidate, type Cells, type Movement } from './movement.js';
 
 const zero = new Big(0);
 
@@ -31,19 +25,8 @@ export function rowOf(
   balance: Big,
   dayOf: (at: number) => string,
 ): StatementRow {
-  const { ccy, at, created, kind, other, ...rest } = movement;
-  return {
-    ...unlooked,
-    ...rest,
-    date: dayOf(at),
-    time: rest.txnId === null ? null : new Date(at).toISOString(),
-    created: created === null ? null : new Date(created).toISOString(),
-    wallet: ccy,
-    kind,
-    counterparty: other,
-    method: kind === 'send' || kind === 'receive' ? other : null,
-    balance,
-  };
+  const { at, ...row } = movement;
+  return { ...unlooked, ...row, date: dayOf(at), balance };
 }
 
 /** A row that is no movement: the opening, the closing, or a difference. */
@@ -58,11 +41,8 @@ export const markRow = (
   in: zero,
   out: zero,
   date,
-  time: null,
   wallet,
   kind,
-  counterparty: null,
-  method: null,
   balance,
 });
 

@@ -92,7 +92,7 @@ describe('CSV export', () => {
     ]);
   });
 
-  test.for(['=HYPERLINK("http://x")', '+1', '-1', '@SUM(A1)', '＝1'])(
+  test.for(['=HYPERLINK("http://x")', '+1', '-1+1', '@SUM(A1)', '＝1'])(
     'writes the note %s as text instead of a formula',
     async (note) => {
       const [row] = parse(await exported('csv', [transaction({ note, extRefId: note })]), {

@@ -219,7 +219,7 @@ describe('the collector of statement rows', () => {
     ]);
     expect([...books.movements('BTC')].at(-1)).toMatchObject({
       at: edge + 3_600_000,
-      created: edge - 3 * day,
+      created: new Date(edge - 3 * day).toISOString(),
     });
   });
 

@@ -88,7 +88,7 @@ function written(
 ): string {
   const writer = ledgerWriter(format, 'UTC', accountsBy(rules), sanitize);
   const entries = rowsOf(transactions).map((row) => writer.entry({ ...row, ...changes }));
-  return writer.head + writer.declarations() + entries.join('');
+  return writer.head + entries.join('');
 }
 
 /** The sum of the postings in each currency, with the price of each posting. */

@@ -6,18 +6,18 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   booked,
-  changeOf,
   openBookRows,
   withoutTransaction,
   type Candidate,
   type Movement,
 } from '../../../src/wallet/books/movement.js';
+import { changeOf } from '../../../src/formats/statement-row.js';
 import { balanceAfter, explanations, statementRows } from '../../../src/wallet/books/statement.js';
 import { fees, received, start, swapped, transaction } from './support.js';
 
 const now = start + 86_400_000;
 const changes = (txn: Parameters<typeof booked>[0]): string[] =>
-  booked(txn, now).movements.map((each) => `${changeOf(each).toFixed()} ${each.ccy}`);
+  booked(txn, now).movements.map((each) => `${changeOf(each).toFixed()} ${each.wallet}`);
 const reasons = (txn: Parameters<typeof booked>[0]): string[] =>
   booked(txn, now).candidates.map(
     ({ reason, ccy, effect }) => `${reason}: ${effect?.toFixed() ?? '?'} ${ccy}`,
@@ -111,10 +111,10 @@ const movement = fc
   .map((amounts): Movement => ({
     ...withoutTransaction,
     ...amounts,
-    ccy: 'BTC',
+    wallet: 'BTC',
     kind: 'send',
     txnId: 'any',
-    other: 'lightning',
+    counterparty: 'lightning',
   }));
 const history = fc
   .array(movement, { maxLength: 40 })

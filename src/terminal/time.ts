@@ -1,6 +1,6 @@
 // Formats instants for people, such as "4 minutes ago" for a recent instant, or date and time for
 // an older instant. Functions that need the current time receive it as `now`.
-import { describeDuration } from '../formats/calendar.js';
+import { dayAndMonth, describeDuration } from '../formats/calendar.js';
 
 const day = 86_400_000;
 
@@ -24,13 +24,8 @@ export function shortTime(at: number, now: number): string {
   if (Math.abs(ago) < 60_000) return 'now';
   if (ago < 0) return relativeTime(at, now);
   if (ago < 3_600_000) return `${Math.floor(ago / 60_000)} min`;
-  if (ago < day) return `${Math.floor(ago / 3_600_000)} h`;
-  const date = dateTime(at).slice(0, 10);
-  const [year, month, dayOfMonth] = date.split('-').map(Number);
-  return year === new Date(now).getFullYear() ? `${dayOfMonth} ${months[(month ?? 1) - 1]}` : date;
+  return ago < day ? `${Math.floor(ago / 3_600_000)} h` : dayAndMonth(at, now);
 }
-
-const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 
 /** Formats a time such as `2026-03-01 14:02:31` in the local time zone. */
 export function dateTime(at: number): string {

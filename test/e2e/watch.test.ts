@@ -20,7 +20,7 @@ describe.for(windows)(
         await svcpay(['send', bitcoin, '120000sat', '--yes', '--no-wait', '--ref', 'rent'], around);
         const pty = start(['watch'], { ...around, ...quickTime() });
         await pty.shows(
-          /BTC +0\.\d{8} .*⣀[^]*Open\n +❯ ↑ On-chain +−120 000 sat[^]*Latest\n +[\d:-]+ +⇄ → 25 000 sat +−25\.00 USDT/,
+          /BTC +0\.\d{8} .*▁[^]*Open\n +❯ ↑ On-chain +−120 000 sat[^]*Latest\n +[\d:-]+ +⇄ → 25 000 sat +−25\.00 USDT/,
         );
         expect(pty.written()).toContain('\u001B[?1049h');
         expect(pty.written()).toContain('\u001B[?2026h');

@@ -2,8 +2,8 @@
 import type { Transaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import { Failure, isUnknown } from '../../formats/failure.js';
-import { type CardLine, sentenceView } from '../../terminal/cards/card.js';
-import { receiptView } from '../../terminal/cards/receipt.js';
+import { sentenceView } from '../../terminal/cards/card.js';
+import { receiptView, sideLines } from '../../terminal/cards/receipt.js';
 import { sendWord, stateWord } from '../../terminal/cards/steps.js';
 import {
   transactionKind,
@@ -132,22 +132,13 @@ const lapsedQuote = (txn: Transaction): Failure =>
   });
 
 function aboutQuote(txn: Transaction): Presentation {
-  const details = txn.destReq.reqDetails ?? {};
-  const { paymentRequest, address, acctName, acctNum, bankAcctNum } = details;
-  if (typeof paymentRequest === 'string') {
-    const invoice = decodeInvoice(paymentRequest);
-    return { about: aboutInvoice(invoice), expiresAt: invoice.expiresAt };
-  }
-  const texts = (of: readonly unknown[]): string[] => of.filter((each) => typeof each === 'string');
-  const institution = texts([details.institutionName, details.institutionCode]);
-  const to = texts([address, acctName, acctNum, bankAcctNum]);
-  return {
-    about: [
-      { label: 'What', value: transactionKind(txn) },
-      ...to.map((value): CardLine => ({ label: 'To', value, whole: value === address })),
-      ...(institution.length === 0 ? [] : [{ label: 'At', value: institution.join(' · ') }]),
-    ],
-  };
+  const { paymentRequest } = txn.destReq.reqDetails ?? {};
+  if (typeof paymentRequest !== 'string')
+    return {
+      about: [{ label: 'What', value: transactionKind(txn) }, ...sideLines('To', txn.destReq)],
+    };
+  const invoice = decodeInvoice(paymentRequest);
+  return { about: aboutInvoice(invoice), expiresAt: invoice.expiresAt };
 }
 
 export const txCancel = defineCommand({

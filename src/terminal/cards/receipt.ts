@@ -16,7 +16,7 @@ import { formatDuration, ownZone } from '../../formats/calendar.js';
 import { clockTime, dateTime, relativeTime } from '../time.js';
 import { methodProperties } from '../../formats/rails.js';
 import { hasLapsed, isFinal, isRetriable, movedNothing } from '../../formats/states.js';
-import type { Transaction } from '../../api/types.js';
+import type { RequestSide, Transaction } from '../../api/types.js';
 import { cardLines, type CardLine } from './card.js';
 import { rateText } from './quote-card.js';
 import {
@@ -85,7 +85,11 @@ const receiptParts = (transaction: Transaction, options: ReceiptOptions) => ({
   place: placeOfMoney(transaction, options),
   times: timesOf(transaction, options),
   money: amounts(transaction, options.total),
-  details: once([...sides(transaction, options), ...about(transaction, options)]),
+  details: once([
+    ...sideLines('From', transaction.sourceReq, options),
+    ...sideLines('To', transaction.destReq, options),
+    ...about(transaction, options),
+  ]),
 });
 
 export function receipt(
@@ -269,26 +273,25 @@ const shownElsewhere = /confirmation|^amount$|^expiredAt$/i;
 /** Matches a field with a text that only programs read. */
 const code = /^(?:paymentRequest|invoice|invoicePageUrl|lnurlAddress)$/;
 
-function sides(
-  { sourceReq, destReq }: Transaction,
-  { shownBelow = [], isVerbose = false }: ReceiptOptions,
-): CardLine[] {
-  const side = (label: string, { method, ccy, reqDetails }: Transaction['sourceReq']) => [
-    {
-      label,
-      value: `${ccy ?? '?'} ${methodProperties(method)?.route ?? `payout · ${method ?? '?'}`}`,
-    },
-    ...Object.entries(reqDetails ?? {})
-      .filter(([key]) => !shownElsewhere.test(key) && (isVerbose || !code.test(key)))
-      .flatMap(([key, given]): CardLine[] => {
-        const value = typeof given === 'number' ? fixed(fromWire(given)) : given;
-        if (typeof value !== 'string' || shownBelow.includes(value)) return [];
-        const label = entryOf(detailLabels, key) ?? oneLine(key, 20);
-        return [{ label, value, whole: !value.includes(' ') }];
-      }),
-  ];
-  return [...side('From', sourceReq), ...side('To', destReq)];
-}
+/** Returns the details of one side of a transaction as the lines of a card. */
+export const sideLines = (
+  label: 'From' | 'To',
+  { method, ccy, reqDetails }: RequestSide,
+  { shownBelow = [], isVerbose = false }: Partial<ReceiptOptions> = {},
+): CardLine[] => [
+  {
+    label,
+    value: `${ccy ?? '?'} ${methodProperties(method)?.route ?? `payout · ${method ?? '?'}`}`,
+  },
+  ...Object.entries(reqDetails ?? {})
+    .filter(([key]) => !shownElsewhere.test(key) && (isVerbose || !code.test(key)))
+    .flatMap(([key, given]): CardLine[] => {
+      const value = typeof given === 'number' ? fixed(fromWire(given)) : given;
+      if (typeof value !== 'string' || shownBelow.includes(value)) return [];
+      const label = entryOf(detailLabels, key) ?? oneLine(key, 20);
+      return [{ label, value, whole: !value.includes(' ') }];
+    }),
+];
 
 /** Removes details with a repeated value, because a service may report a value under two names. */
 const once = (details: readonly CardLine[]): CardLine[] =>

@@ -19,18 +19,14 @@ export interface Step {
   readonly at: 'passed' | 'present' | 'ahead';
 }
 
-const send = { quoted: 'quoted', srccreated: 'confirmed', destsent: 'sent', completed: 'settled' };
+const send = ['quoted', 'srccreated', 'destsent', 'completed'];
 
-const words: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
+/** The states that a transaction of each kind passes through. */
+const ways: Readonly<Record<Kind, readonly string[]>> = {
   send,
-  swap: { quoted: 'quoted', completed: 'settled' },
-  'lightning-receive': { quoted: 'quoted', srccreated: 'invoice ready', completed: 'received' },
-  'onchain-receive': {
-    quoted: 'quoted',
-    srcintent: 'address ready',
-    srccreated: 'seen',
-    completed: 'received',
-  },
+  swap: ['quoted', 'completed'],
+  'lightning-receive': ['quoted', 'srccreated', 'completed'],
+  'onchain-receive': ['quoted', 'srcintent', 'srccreated', 'completed'],
   unknown: send,
 };
 
@@ -40,20 +36,22 @@ const words: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
  */
 export function stepsOf(transaction: Stepped, reached: readonly string[] = []): Step[] {
   const { txnState } = transaction;
-  const steps = Object.entries(words[kindOf(transaction)]);
-  const present = steps.findIndex(([state]) => state === txnState);
-  if (present >= 0) {
-    return steps.map(([state, word], i) => ({
-      state,
-      word,
-      at: i < present ? 'passed' : i > present ? 'ahead' : 'present',
-    }));
-  }
-  const passed = steps.filter(([state], i) => i === 0 || reached.includes(state));
-  return [
-    ...passed.map(([state, word]) => ({ state, word, at: 'passed' as const })),
-    { state: txnState, word: stateWord(transaction), at: 'present' },
-  ];
+  const kind = kindOf(transaction);
+  const end = kind.endsWith('receive') ? 'received' : 'settled';
+  const step = (state: string, at: Step['at']): Step => ({
+    state,
+    at,
+    word: state === 'completed' ? end : uncountedWord({ ...transaction, txnState: state }),
+  });
+  const way = ways[kind];
+  const present = way.indexOf(txnState);
+  if (present >= 0)
+    return way.map((state, i) =>
+      step(state, i < present ? 'passed' : i > present ? 'ahead' : 'present'),
+    );
+  const passed = way.filter((state, i) => i === 0 || reached.includes(state));
+  const last: Step = { state: txnState, word: stateWord(transaction), at: 'present' };
+  return [...passed.map((state) => step(state, 'passed')), last];
 }
 
 const signs = { passed: '✓', present: '●', ahead: '○' } as const;

@@ -151,30 +151,19 @@ function balanceLines(
   return createTable(columns, pane)(held).rows.flat();
 }
 
-const left = [0x00, 0x40, 0x44, 0x46, 0x47];
-const right = [0x00, 0x80, 0xa0, 0xb0, 0xb8];
+const bars = '▁▂▃▄▅▆▇█';
 
-/**
- * Draws a graph with two values per character and a height of four dots, scaled from the lowest
- * value to the highest value.
- */
+/** Draws a bar for every second value, scaled from the lowest value to the highest value. */
 export function sparkline(values: readonly Big[]): string {
-  const [first, ...others] = values;
-  if (first === undefined) return '';
-  const lowest = others.reduce((least, value) => (value.lt(least) ? value : least), first);
-  const highest = others.reduce((most, value) => (value.gt(most) ? value : most), first);
-  const span = highest.minus(lowest);
-  const heights = values.map((value) =>
-    span.eq(0) ? 2 : 1 + Math.round(Number(value.minus(lowest).times(3).div(span).toFixed(2))),
-  );
-  const pairs = Array.from({ length: Math.ceil(heights.length / 2) }, (_, i) => [
-    heights[2 * i] ?? 0,
-    heights[2 * i + 1] ?? 0,
-  ]);
-  return pairs
-    .map(([one = 0, two = 0]) =>
-      String.fromCodePoint(0x28_00 + (left[one] ?? 0) + (right[two] ?? 0)),
-    )
+  const [lowest, ...others] = values.toSorted((a, b) => a.cmp(b));
+  const span = others.at(-1)?.minus(lowest ?? 0);
+  const barOf = (value: Big): string => {
+    const part = !lowest || !span || span.eq(0) ? '0.5' : value.minus(lowest).div(span).toFixed(2);
+    return bars.charAt(Math.round(Number(part) * (bars.length - 1)));
+  };
+  return values
+    .filter((_, i) => (values.length - i) % 2 === 1)
+    .map(barOf)
     .join('');
 }
 

@@ -334,8 +334,9 @@ function amountChange(row: Row, earlier: readonly PaidRow[], factor: Big): Batch
   const note =
     times === undefined
       ? 'in another currency'
-      : `${times.round(times.lt(10) ? 1 : 0).toFixed()} times ` +
-        (new Big(row.amount).gt(before.amount) ? 'as much' : 'less');
+      : new Big(row.amount).gt(before.amount)
+        ? `${times.round(times.lt(10) ? 1 : 0).toFixed()} times as much`
+        : `only ${times.pow(-1).times(100).prec(2).toFixed()} % as much`;
   return [remark('amount-changed', row, { before: amountOf(before), now: amountOf(row), note })];
 }
 

@@ -130,7 +130,7 @@ test('watchLines keeps the chosen row in view among 30 payments', () => {
 });
 
 test('sparkline rises from its lowest to its highest value', () => {
-  expect(sparkline([1, 2, 3, 4].map((value) => new Big(value)))).toBe('⣠⣾');
-  expect(sparkline([5, 5].map((value) => new Big(value)))).toBe('⣤');
+  expect(sparkline([2, 1, 2, 3, 4, 4.5, 5].map((value) => new Big(value)))).toBe('▃▃▆█');
+  expect(sparkline([5, 5].map((value) => new Big(value)))).toBe('▅');
   expect(sparkline([])).toBe('');
 });

@@ -117,7 +117,7 @@ test.for<[string, readonly Row[], readonly PastRun[], unknown[]]>([
     'reports an amount of a third of last month',
     rows(ann, { ...bob, amount: '233333' }),
     [october],
-    [['amount-changed', 3, 'Bob Tran', '700 000 VND', '233 333 VND', '3 times less']],
+    [['amount-changed', 3, 'Bob Tran', '700 000 VND', '233 333 VND', 'only 33 % as much']],
   ],
   [
     'accepts an amount that rose by exactly the given factor',
@@ -216,7 +216,7 @@ test.for<[string, readonly Row[], readonly PastRun[], unknown[]]>([
     [
       ['two-names', 4, 'Carl Vo', 'Ann Lee on line 2', '111 · Vietcombank (970436)'],
       ['name-changed', 4, 'Carl Vo', 'Ann Lee', 'Carl Vo'],
-      ['amount-changed', 4, 'Carl Vo', '500 000 VND', '5 VND', '100000 times less'],
+      ['amount-changed', 4, 'Carl Vo', '500 000 VND', '5 VND', 'only 0.001 % as much'],
     ],
   ],
   [

@@ -22,7 +22,6 @@ import { limitsInForce } from '../limits/in-force.js';
 import { spentToday } from '../payment/payment-flow.js';
 import {
   openLookUp,
-  checkCurrency,
   completePayout,
   readDraft,
   answerOptions,
@@ -47,6 +46,7 @@ import {
 import type { Institution } from '../../api/types.js';
 import { type Contacts, type Profile, contactNamed } from '../../store/profile/profiles.js';
 import { detectDestination } from '../../formats/destination.js';
+import { countryAt } from '../../wallet/payout/methods.js';
 import { resultFields } from '../../terminal/cards/batch-view.js';
 import { digestOf, type Instruction } from '../../wallet/instruction/instruction.js';
 import {
@@ -438,7 +438,7 @@ async function planPayout(
   inColumn(cells['recipient'] === undefined ? 'method' : 'recipient', () =>
     read({ ...answers, acctNum: undefined }),
   );
-  const { country } = inColumn('acct_num', () => read(answers));
+  const country = inColumn('acct_num', () => countryAt(read(answers)));
   const { currency: unit, note } = cells;
   const isOther = country !== undefined && unit !== undefined && unit.toUpperCase() !== country.ccy;
   const amount = inColumn('amount', () => amountText(cells));
@@ -447,7 +447,6 @@ async function planPayout(
   const missing = missingAnswers(draft).map(columnOf);
   if (missing[0] !== undefined)
     throw cellFailure(missing[0], `A payout must also have ${missing.join(', ')}.`);
-  inColumn(inAmount, () => checkCurrency(draft));
   const instruction = await completePayout(draft, lookUp, note).catch((error: unknown) => {
     throw error instanceof Failure ? new CellFailure('institution', error) : error;
   });

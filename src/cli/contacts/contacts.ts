@@ -15,18 +15,19 @@ import {
   type ListedContact,
 } from '../../terminal/views/payout-lists.js';
 import { readSend } from '../../wallet/instruction/send.js';
+import { methodAt } from '../../wallet/payout/methods.js';
 import type { Context } from '../context.js';
 import { defineCommand, type Deps, done, list, record } from '../define.js';
 import { leftAtOnce } from '../process.js';
 import {
   answersOf,
-  readDestination,
-  withMethod,
+  checkedAnswers,
   destinationOptions,
   givenFlags,
+  knownIn,
   missingFlags,
-  type Destination,
   type DestinationFlags,
+  type Draft,
   completeRecipient,
   openLookUp,
 } from '../payout/payout-flow.js';
@@ -85,7 +86,7 @@ export const contactsAdd = defineCommand({
     const destination = isOpen && context.terminal.canPrompt ? await askContact(context) : named;
     if (destination !== undefined) return addDestination(name, destination, flags, context);
     const start =
-      earlier === undefined ? readDestination(flags) : changed(answersOf(earlier), flags);
+      earlier === undefined ? checkedAnswers(flags) : changed(answersOf(earlier), flags);
     const missing = missingFlags(start, destinationOptions);
     if (missing.length > 0) ask.demand(missing);
     const lookUp = await openLookUp(context);
@@ -211,14 +212,17 @@ async function addDestination(
  * Changes the given fields of an address book entry. A change of the payout method removes the
  * institution and the account.
  */
-function changed(kept: Destination, flags: DestinationFlags): Destination {
-  const given = Object.fromEntries(
-    Object.entries(flags).filter(([, value]) => value !== undefined),
-  );
-  const isElsewhere = flags.method !== undefined || flags.country !== undefined;
-  const { country, method, methodOf } = isElsewhere ? readDestination(flags) : kept;
-  const isSame = method?.code === kept.method?.code;
-  const account = isSame ? {} : { institution: undefined, acctNum: undefined };
-  const named = isSame && flags.institution === undefined ? {} : { institutionName: undefined };
-  return withMethod({ ...kept, ...account, ...named, ...given, country, method, methodOf }, method);
+function changed(kept: Draft, flags: DestinationFlags): Draft {
+  const { country, method } = flags;
+  const isElsewhere = country !== undefined || method !== undefined;
+  const place = isElsewhere ? { country, method } : kept;
+  const isSame = methodAt(place) === methodAt(kept);
+  return checkedAnswers({
+    ...kept,
+    country: place.country,
+    method: place.method,
+    ...(!isSame && { institution: undefined, acctNum: undefined }),
+    ...((!isSame || flags.institution !== undefined) && { institutionName: undefined }),
+    ...knownIn(flags),
+  });
 }

@@ -23,15 +23,18 @@ import {
   payeeOf,
   type PayoutMethod,
   instructionOf,
+  institutionTypes,
   parseAccountNumber,
   highestCode,
   parseLine,
+  countryAt,
   findCountry,
-  findMethod,
+  methodAt,
   methodsIn,
   payoutCountries,
   type PayoutCountry,
   partyTypes,
+  readMethod,
 } from '../../wallet/payout/methods.js';
 import type { Instruction, PayoutDetails } from '../../wallet/instruction/instruction.js';
 import type { Context } from '../context.js';
@@ -39,28 +42,6 @@ import type { Changes } from '../payment/guided.js';
 import { runPayment } from '../payment/payment-flow.js';
 import { type PaymentFlags, paymentOptions } from '../payment/payment-options.js';
 import { type ValuesOf, choice, currency, file, flagName, text, whole, word } from '../values.js';
-
-const kinds = ['mobile', 'bank'] as const;
-
-/**
- * Returns the payout method in a country, or undefined if the country is unknown or lacks the
- * method.
- */
-type MethodOf = (country: PayoutCountry | undefined) => PayoutMethod | undefined;
-
-/**
- * Reads a payout method by the method's code or by `mobile` or `bank`. Throws Failure `usage` for
- * an unknown method.
- */
-function readMethod(text: string): MethodOf {
-  const name = text.trim().toLowerCase();
-  const kind = kinds.find((each) => each === name.replace(/ (?:account|wallet)$/, ''));
-  if (kind !== undefined)
-    return (country) =>
-      country && methodsIn(country).find(({ institutionType }) => institutionType === kind);
-  const method = findMethod(text);
-  return () => method;
-}
 
 const partyOptions = (whose: string) => ({
   type: choice(partyTypes)
@@ -83,7 +64,7 @@ const sender = partyOptions('the sender');
 export const payoutCountry = () =>
   word(
     'COUNTRY',
-    findCountry,
+    (text) => findCountry(text).code,
     payoutCountries.map(({ code }) => code),
   );
 
@@ -92,7 +73,7 @@ export const destinationOptions = {
     .offering(payoutCountries.flatMap(({ code, name }) => [code, name]))
     .optional()
     .describe('country to pay out to'),
-  method: word('CODE', readMethod, [...kinds, ...methodsIn().map(({ code }) => code)])
+  method: word('CODE', readMethod, [...institutionTypes, ...methodsIn().map(({ code }) => code)])
     .optional()
     .describe('payout method, or just mobile or bank (list: svcpay payout methods)'),
   institution: text('CODE')
@@ -150,18 +131,21 @@ export type PayoutFlag = keyof PayoutFlags;
 export type DestinationFlags = ValuesOf<typeof destinationOptions>;
 export type PayoutAnswers = Pick<PayoutFlags, 'recipient' | keyof typeof answerOptions>;
 
-/**
- * The answers about the destination of a payout, with the resolved payout method. Each answer is
- * undefined until svcpay knows it.
- */
-export interface Destination extends Partial<Omit<DestinationFlags, 'method'>> {
-  readonly method?: PayoutMethod | undefined;
-  /** The payout method that the flag names, as a function of the country. */
-  readonly methodOf?: MethodOf | undefined;
-}
+type Answers = Partial<ValuesOf<typeof answerOptions>>;
+type AnswerName = keyof Answers;
 
-type AnswerName = keyof typeof answerOptions;
-type Answers = Readonly<Partial<Record<AnswerName, unknown>>>;
+/**
+ * The known answers of a payout, as flags state the answers. An answer is undefined if svcpay does
+ * not know it, or if the person skipped an optional question.
+ */
+export interface Draft extends Answers {
+  /** The wallet that pays, by default BTC. */
+  readonly from?: string | undefined;
+  /** The recipient's name in the address book, or an empty string for a new recipient. */
+  readonly chosen?: string | undefined;
+  /** The codes of the last payout to the chosen recipient. */
+  readonly usedCodes?: Recipient['codes'];
+}
 
 const isAnswer = (name: string): name is AnswerName => Object.hasOwn(answerOptions, name);
 
@@ -176,81 +160,25 @@ export const flagWords = (name: PayoutFlag): string =>
   `${flagName(name)} ${payoutOptions[name].shape.placeholder}`;
 
 /** Returns the names of the missing required answers. */
-export const missingAnswers = (given: Answers, among: object = answerOptions): AnswerName[] =>
-  Object.keys(among)
+export function missingAnswers(given: Answers, among: object = answerOptions): AnswerName[] {
+  const optional = /^institutionName$|(?:Phone|Address)$/;
+  const isPlaced = methodAt(given) !== undefined;
+  return Object.keys(among)
     .filter(isAnswer)
     .filter(
       (name) =>
         given[name] === undefined &&
-        !/^institutionName$|(?:Phone|Address)$/.test(name) &&
-        (name !== 'country' || given.method === undefined),
+        !optional.test(name) &&
+        !(isPlaced && ['country', 'method'].includes(name)),
     );
+}
 
 export const missingFlags = (given: Answers, among?: object): string[] =>
   missingAnswers(given, among).map(flagWords);
 
 /**
- * The person's answers to the questions of a payout. An answer is undefined if svcpay does not know
- * it, or if the person skipped an optional question.
- */
-export interface Draft
-  extends Destination, Partial<Omit<ValuesOf<typeof answerOptions>, 'amount' | 'method'>> {
-  readonly amount?: Money | undefined;
-  /** The wallet that pays, by default BTC. */
-  readonly from?: string | undefined;
-  /** The recipient's name in the address book, or an empty string for a new recipient. */
-  readonly chosen?: string | undefined;
-  /** The codes of the last payout to the chosen recipient. */
-  readonly usedCodes?: Recipient['codes'];
-}
-
-/**
- * Reads the destination of a payout from the flags. Throws Failure `usage` for contradictory flags.
- */
-export function readDestination({ method: methodOf, ...flags }: DestinationFlags): Destination {
-  const country = flags.country ?? methodOf?.(undefined)?.country;
-  const method = methodOf?.(country);
-  const given = { ...flags, methodOf };
-  if (methodOf === undefined || country === undefined || method?.country === country)
-    return withCountry(given, country);
-  const { name, code } = country;
-  const methods = methodsIn(country)
-    .map((each) => `${each.code} (${each.institutionType})`)
-    .join(' or ');
-  const what =
-    method === undefined
-      ? `There is no such payout method for ${name}`
-      : `${method.code} pays out to ${method.country.name}, not to ${name}`;
-  throw new Failure('usage', `${what}: use ${methods}.`, {
-    next: { do: 'run', command: 'payout methods', argument: code },
-  });
-}
-
-/** Sets the country of a payout and, if the country has only one payout method, the method. */
-export function withCountry<D extends Destination>(
-  draft: D,
-  country: PayoutCountry | undefined,
-): D {
-  const [only, ...others] = country === undefined ? [] : methodsIn(country);
-  const method =
-    draft.method ?? draft.methodOf?.(country) ?? (others.length === 0 ? only : undefined);
-  return withMethod({ ...draft, country }, method);
-}
-
-/** Sets the payout method, and checks the account number by the rules of the method. */
-export function withMethod<D extends Destination>(draft: D, method: PayoutMethod | undefined): D {
-  const { acctNum } = draft;
-  return {
-    ...draft,
-    method,
-    ...(method !== undefined &&
-      acctNum !== undefined && { acctNum: parseAccountNumber(acctNum, method) }),
-  };
-}
-
-/**
- * Combines the answers from the flags, the address book and the profile. Throws Failure `usage` for
- * contradictory answers.
+ * Combines the answers from the flags, the address book and the profile. A flag replaces the answer
+ * of the address book or of the profile. Throws Failure `usage` for contradictory answers.
  */
 export function readDraft(
   flags: PayoutAnswers & { readonly from?: string | undefined },
@@ -265,20 +193,37 @@ export function readDraft(
       'usage',
       `The contact already names the account. Remove ${given.join(', ')}.`,
     );
-  const destination = kept === undefined ? readDestination(flags) : answersOf(kept);
+  // The sender in the profile applies unless a flag names a different sender.
+  const isOwn = [undefined, keptSender?.legalFullName].includes(flags.senderName);
   // The address book stores the purpose, source and relationship codes of a recipient's last
   // payout.
-  const { codes } = kept ?? {};
-  const { method: _read, amount, ...others } = flags;
-  return {
-    ...others,
-    ...destination,
-    ...readSender(flags, keptSender),
-    purpose: flags.purpose ?? codes?.purpose,
-    source: flags.source ?? codes?.source,
-    relationship: flags.relationship ?? codes?.relationship,
-    amount: amount === undefined ? undefined : readAmount(amount, destination.country),
+  return checkedAnswers({
+    ...(isOwn && partyAnswers('sender', keptSender)),
+    ...(kept && { ...answersOf(kept), ...kept.codes }),
+    ...knownIn(flags),
     chosen,
+  });
+}
+
+/** Returns only the known answers, which replace other answers. */
+export const knownIn = (flags: Answers & Pick<Draft, 'from'>): Draft =>
+  Object.fromEntries(
+    Object.entries(flags).filter(
+      ([name, value]) => (isAnswer(name) || name === 'from') && value !== undefined,
+    ),
+  );
+
+/**
+ * Checks the place, the account number and the amount, as far as svcpay knows them, and adds the
+ * currency to the amount.
+ */
+export function checkedAnswers(draft: Draft): Draft {
+  const { acctNum, amount } = draft;
+  const method = methodAt(draft);
+  return {
+    ...draft,
+    ...(acctNum !== undefined && method && { acctNum: parseAccountNumber(acctNum, method) }),
+    ...(amount !== undefined && { amount: formatAmount(readAmount(amount, countryAt(draft))) }),
   };
 }
 
@@ -286,7 +231,7 @@ export function readDraft(
  * Reads the amount of a payout. The country determines the currency. If the country is unknown, the
  * amount must contain the currency.
  */
-function readAmount(text: string, country: PayoutCountry | undefined): Money {
+export function readAmount(text: string, country: PayoutCountry | undefined): Money {
   if (country !== undefined) return parseAmount(text, country.ccy);
   const bare = /^\d+(\.\d+)?$/.test(text);
   const amount = bare ? undefined : parseAmount(text);
@@ -309,58 +254,38 @@ function knownRecipient(name: string, contacts: Contacts): [string, Recipient] {
 }
 
 /** Converts a recipient of the address book to answers. */
-export function answersOf(kept: Recipient): Destination {
-  const { party } = kept;
-  return {
-    country: findCountry(kept.country),
-    method: findMethod(kept.method),
-    institution: kept.institutionCode,
-    institutionName: kept.institutionName,
-    acctNum: kept.acctNum,
-    acctName: kept.acctName ?? party.legalFullName,
-    recipientType: party.type,
-    recipientName: party.legalFullName,
-    recipientCountry: party.countryCode,
-    recipientPhone: party.contactNumber,
-    recipientAddress: party.address1,
-  };
-}
+export const answersOf = ({
+  party,
+  codes: _codes,
+  institutionCode,
+  ...account
+}: Recipient): Draft => ({
+  acctName: party.legalFullName,
+  ...account,
+  institution: institutionCode,
+  ...partyAnswers('recipient', party),
+});
 
-/**
- * Reads the sender from the flags and the profile. The sender in the profile applies unless a flag
- * names a different sender.
- */
-function readSender(flags: PayoutAnswers, kept: Profile['sender']): Draft {
-  const own =
-    flags.senderName === undefined || flags.senderName === kept?.legalFullName ? kept : undefined;
-  return {
-    senderType: flags.senderType ?? own?.type,
-    senderName: flags.senderName ?? own?.legalFullName,
-    senderCountry: flags.senderCountry ?? own?.countryCode,
-    senderPhone: flags.senderPhone ?? own?.contactNumber,
-    senderAddress: flags.senderAddress ?? own?.address1,
-  };
-}
+const partyAnswers = (who: 'recipient' | 'sender', party: Profile['sender'] = {}): Draft => ({
+  [`${who}Type`]: party.type,
+  [`${who}Name`]: party.legalFullName,
+  [`${who}Country`]: party.countryCode,
+  [`${who}Phone`]: party.contactNumber,
+  [`${who}Address`]: party.address1,
+});
 
 /**
  * Returns the answers as flags, from which {@link readDraft} reads the same answers. The flags of a
  * contact contain only the contact's name.
  */
-export function flagsOf({ chosen, country, method, amount, ...others }: Draft) {
-  const answers: Readonly<Record<string, unknown>> = {
-    ...others,
-    recipient: chosen || undefined,
-    country: country?.code,
-    method: method?.code,
-    amount: amount && formatAmount(amount),
-  };
-  return Object.fromEntries(
-    ['recipient', 'from', ...Object.keys(answerOptions)].flatMap((name) => {
-      const value = chosen && Object.hasOwn(destinationOptions, name) ? undefined : answers[name];
-      return value === undefined ? [] : [[name, String(value)]];
-    }),
+export const flagsOf = ({ chosen, usedCodes: _used, ...answers }: Draft): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries({ ...answers, recipient: chosen || undefined }).flatMap(([name, value]) =>
+      value === undefined || (chosen && Object.hasOwn(destinationOptions, name))
+        ? []
+        : [[name, String(value)]],
+    ),
   );
-}
 
 /** Returns a party of the payout, or undefined if a required answer about the party is missing. */
 export function partyOf(draft: Draft, who: 'recipient' | 'sender'): Party | undefined {
@@ -391,7 +316,6 @@ export const payoutChanges: Changes<Draft> = {
     'chosen',
     'country',
     'method',
-    'methodOf',
     'institution',
     'institutionName',
     'acctNum',
@@ -468,60 +392,40 @@ export async function completePayout(
   lookUp: LookUp,
   note?: string,
 ): Promise<Instruction> {
-  const { amount, from = 'BTC', purpose, source, relationship } = draft;
-  const { method, acctName, acctNum, institutionCode, institutionName, party } =
-    await completeRecipient(draft, lookUp);
+  const { from = 'BTC', purpose, source, relationship } = draft;
+  const {
+    method,
+    country: _country,
+    party,
+    ...reqDetails
+  } = await completeRecipient(draft, lookUp);
   const sender = partyOf(draft, 'sender');
   if (
     !sender ||
-    !amount ||
+    draft.amount === undefined ||
     purpose === undefined ||
     source === undefined ||
     relationship === undefined
   )
     throw incomplete();
-  checkCurrency(draft);
-  const named = institutionName === undefined ? {} : { institutionName };
+  const amount = readAmount(draft.amount, countryAt(draft));
   const details = {
     sourceReq: { ccy: from, method: 'servicepay', reqDetails: {}, kyc: kycOf(sender) },
-    destReq: {
-      ccy: amount.ccy,
-      method,
-      reqDetails: { acctName, acctNum, institutionCode, ...named },
-      kyc: kycOf(party),
-    },
+    destReq: { ccy: amount.ccy, method, reqDetails, kyc: kycOf(party) },
     sourceOfFunds: { purpose, source, relationship },
   };
   return instructionOf(details, amount, note);
 }
 
-function kycOf({ type, legalFullName, countryCode, contactNumber, address1 }: Party): Kyc {
-  return {
-    type,
-    details: {
-      legalFullName,
-      countryCode,
-      ...(contactNumber !== undefined && { contactNumber }),
-      ...(address1 !== undefined && { address1 }),
-    },
-  };
-}
-
-/** Throws Failure `usage` for an amount that is not in the currency of the payout method. */
-export function checkCurrency({ amount, method }: Pick<Draft, 'amount' | 'method'>): void {
-  if (amount === undefined || method === undefined || amount.ccy === method.country.ccy) return;
-  throw new Failure(
-    'usage',
-    `The amount is in ${amount.ccy}, but ${method.code} pays out ${method.country.ccy}.`,
-  );
-}
+const kycOf = ({ type, ...details }: Party): Kyc => ({ type, details });
 
 /** Returns the recipient as the address book stores it, with the institution checked. */
 export async function completeRecipient(
-  draft: Destination,
+  draft: Draft,
   lookUp: LookUp,
 ): Promise<Recipient & { readonly acctName: string }> {
-  const { method, institution, institutionName, acctNum, acctName } = draft;
+  const { institution, institutionName, acctNum, acctName } = draft;
+  const method = methodAt(draft);
   const party = partyOf(draft, 'recipient');
   if (!method || institution === undefined || acctNum === undefined || !acctName || !party)
     throw incomplete();
@@ -532,7 +436,7 @@ export async function completeRecipient(
     country: country.code,
     institutionCode: found.code,
     institutionName: found.name ?? institutionName,
-    acctNum,
+    acctNum: parseAccountNumber(acctNum, method),
     acctName,
     party,
   };

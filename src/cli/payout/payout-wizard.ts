@@ -1,7 +1,7 @@
 // Asks for the unknown answers of a payout in order, and lets the person go back to each question.
 // A form above the questions summarizes each answered part of the payout in one line.
 import type { Institution } from '../../api/types.js';
-import { formatAmount, money, parseAmount, shortAmount } from '../../formats/amount.js';
+import { formatAmount, money, shortAmount } from '../../formats/amount.js';
 import { countryCodes, countryName, parsePhone } from '../../formats/country.js';
 import type { KycCodes, Recipient } from '../../store/profile/profiles.js';
 import {
@@ -9,10 +9,8 @@ import {
   back,
   stepFor,
   taking,
-  type Back,
   type Choice,
   type ChoiceQuestion,
-  type Pose,
   type Questions,
   type Step,
   type TextQuestion,
@@ -20,7 +18,9 @@ import {
 import { formAbove, worthText } from '../../terminal/cards/card.js';
 import {
   accountWords,
+  countryAt,
   institutionsFor,
+  methodAt,
   methodsIn,
   payoutCountries,
   type PayoutMethod,
@@ -36,8 +36,7 @@ import {
   flagWords,
   givenFlags,
   partyOf,
-  withCountry,
-  withMethod,
+  readAmount,
   type Draft,
   type PayoutFlag,
 } from './payout-flow.js';
@@ -78,106 +77,75 @@ interface PayoutPayee {
   readonly kept?: Recipient;
 }
 
-type Part = 'Where to' | 'Amount' | 'Account' | 'Recipient' | 'Sender' | 'Codes';
-
-/** A part of the form, and the function that summarizes the answers of the part. */
-type PartText = readonly [part: Part, tell: (draft: Draft) => string];
-type PartSteps = readonly [part: Part | undefined, steps: readonly Step<Draft>[]];
+/** A part of the payout: its questions and, in the form, its title and a summary of its answers. */
+interface Part {
+  readonly title?: string;
+  readonly tell?: (draft: Draft) => string;
+  readonly steps: readonly Step<Draft>[];
+}
 
 /** Returns the questions of a payout. */
 export function payoutQuestions(start: Draft, deps: WizardDeps): Questions<Draft> {
-  const { keep, onAnswers, worth } = deps;
-  const keeping = (step: (keep: Keep) => Step<Draft>): Step<Draft>[] =>
-    keep === undefined ? [] : [step(keep)];
-  const parts: PartSteps[] = [
-    ['Where to', [bookStep(deps)]],
-    ...destinationSteps(start, deps, [['Amount', [amountStep(worth)]]]),
-    ['Recipient', keeping((keep) => keepRecipientStep(start, keep))],
-    ['Sender', partySteps('sender', start, deps)],
-    ['Sender', keeping((keep) => keepSenderStep(start, keep))],
-    ['Codes', fundsSteps(deps)],
-    [undefined, [walletStep(deps)]],
-  ];
-  return belowForm('Payout', payoutTexts(start, worth), parts, onAnswers);
+  const { keep, onAnswers, wallets } = deps;
+  const { where, account, recipient } = recipientParts(start, deps);
+  return belowForm(
+    'Payout',
+    [
+      { ...where, steps: [bookStep(deps), ...where.steps] },
+      amountPart(deps),
+      account,
+      { ...recipient, steps: [...recipient.steps, keepRecipientStep(start, keep)] },
+      senderPart(start, deps),
+      {
+        title: 'Codes',
+        tell: (draft) =>
+          listed(
+            ...codeNames.map((name) =>
+              draft[name] === undefined ? undefined : `${name} ${draft[name]}`,
+            ),
+          ),
+        steps: codeNames.map((name) => codeStep(name, deps)),
+      },
+      {
+        steps: [
+          // Asks for the paying wallet, unless only one wallet holds money.
+          step(
+            'from',
+            () => ({ message: 'Pay from', choices: wallets(), default: 'BTC' }),
+            () => wallets().length > 1,
+          ),
+        ],
+      },
+    ],
+    onAnswers,
+  );
 }
 
-export const recipientQuestions = (start: Draft, deps: PayoutPrompts): Questions<Draft> =>
-  belowForm('Recipient', [where, ...payee], destinationSteps(start, deps));
+export function recipientQuestions(start: Draft, deps: PayoutPrompts): Questions<Draft> {
+  return belowForm('Recipient', Object.values(recipientParts(start, deps)));
+}
 
 /** Returns the questions of the parts, below a form that names the current part. */
 function belowForm(
   name: string,
-  texts: readonly PartText[],
-  parts: readonly PartSteps[],
+  parts: readonly Part[],
   onAnswers?: (soFar: Draft) => void,
 ): Questions<Draft> {
-  const steps = parts.flatMap(([part, steps]) => steps.map((step) => [part, step] as const));
+  const titled = parts.filter(({ title }) => title !== undefined);
+  const steps = parts.flatMap((part) => part.steps.map((ask) => ({ part, ask })));
   return {
-    steps: steps.map(([, step]) => step),
+    steps: steps.map(({ ask }) => ask),
     onStep(soFar, index) {
       onAnswers?.(soFar);
-      const at = texts.findIndex(([part]) => part === steps[index]?.[0]);
-      const place = ` · step ${at + 1} of ${texts.length} · ${texts[at]?.[0]}`;
+      const at = titled.findIndex((part) => part === steps[index]?.part);
+      const place = ` · step ${at + 1} of ${titled.length} · ${titled[at]?.title}`;
       return formAbove(
         at < 0 ? name : name + place,
-        texts.map(([, tell]) => tell(soFar)),
+        titled.map(({ tell }) => tell?.(soFar)),
         at,
       );
     },
   };
-}
-
-const where: PartText = [
-  'Where to',
-  ({ country, method }) => listed(country?.name, method && accountWords(method), method?.arrives),
-];
-
-const payee: readonly PartText[] = [
-  [
-    'Account',
-    ({ institution, institutionName, acctNum, acctName }) =>
-      listed(
-        institutionName ? `${institutionName} (${institution})` : institution,
-        acctNum,
-        acctName,
-      ),
-  ],
-  ['Recipient', (draft) => partyText(draft, 'recipient')],
-];
-
-function payoutTexts(start: Draft, worth: WorthOf): PartText[] {
-  const note = partyOf(start, 'sender') === undefined ? '' : ' (kept)';
-  return [
-    where,
-    [
-      'Amount',
-      ({ amount, from }) => {
-        const cost = amount && worth(amount, from ?? 'BTC');
-        return listed(
-          amount && formatAmount(amount),
-          cost && `≈ ${shortAmount(cost)}`,
-          from && `from the ${from} wallet`,
-        );
-      },
-    ],
-    ...payee,
-    [
-      'Sender',
-      (draft) => {
-        const text = partyText(draft, 'sender');
-        return text && `sender: ${text}${note}`;
-      },
-    ],
-    [
-      'Codes',
-      (draft) =>
-        listed(
-          ...codeNames.map((name) =>
-            draft[name] === undefined ? undefined : `${name} ${draft[name]}`,
-          ),
-        ),
-    ],
-  ];
 }
 
 const codeNames = ['purpose', 'source', 'relationship'] as const;
@@ -203,40 +171,39 @@ const draftStep = stepFor<Draft>();
 /** Creates a step for the answer to the flag `name`. */
 const step = <K extends keyof Draft & PayoutFlag>(
   name: K,
-  question: (soFar: Draft, before: Draft | undefined) => Unflagged<Draft[K]>,
+  question: (soFar: Draft) => Unflagged<Draft[K]>,
   wanted?: (soFar: Draft) => boolean,
-  take?: (soFar: Draft, given: Draft[K]) => Draft,
 ): Step<Draft> =>
-  draftStep(
-    name,
-    (soFar, before) => ({ flag: flagWords(name), ...question(soFar, before) }),
-    wanted,
-    take,
-  );
+  draftStep(name, (soFar) => ({ flag: flagWords(name), ...question(soFar) }), wanted);
 
 const isNew = ({ chosen }: Draft): boolean => chosen === undefined || chosen === '';
 
-/** @param next the parts between the country and the account */
-function destinationSteps(
-  start: Draft,
-  deps: PayoutPrompts,
-  next: readonly PartSteps[] = [],
-): PartSteps[] {
-  return [
-    [
-      'Where to',
-      [
-        step('country', countryQuestion, undefined, withCountry),
-        step('method', methodQuestion, undefined, withMethod),
+/** Returns the parts of the form about the account and the identity of the recipient. */
+function recipientParts(start: Draft, deps: PayoutPrompts) {
+  return {
+    where: {
+      title: 'Where to',
+      tell(draft: Draft) {
+        const method = methodAt(draft);
+        return listed(countryAt(draft)?.name, method && accountWords(method), method?.arrives);
+      },
+      steps: [
+        step('country', countryQuestion, (soFar) => methodAt(soFar) === undefined),
+        step('method', methodQuestion, (soFar) => methodAt(soFar) === undefined),
       ],
-    ],
-    ...next,
-    [
-      'Account',
-      [
-        (soFar, before, pose) =>
-          soFar.institution === undefined ? askInstitution(soFar, before, pose, deps) : undefined,
-        step('acctNum', ({ method }) => {
+    },
+    account: {
+      title: 'Account',
+      tell: ({ institution, institutionName, acctNum, acctName }: Draft) =>
+        listed(
+          institutionName ? `${institutionName} (${institution})` : institution,
+          acctNum,
+          acctName,
+        ),
+      steps: [
+        ...institutionSteps(start, deps),
+        step('acctNum', (soFar) => {
+          const method = methodAt(soFar);
           const isMobile = method?.institutionType === 'mobile';
           return {
             message: isMobile ? 'Mobile number' : 'Account number',
@@ -246,22 +213,29 @@ function destinationSteps(
         }),
         step('acctName', () => ({ message: 'Name on the account', parse: parseLine })),
       ],
-    ],
-    ['Recipient', partySteps('recipient', start, deps)],
-  ];
+    },
+    recipient: {
+      title: 'Recipient',
+      tell: (draft: Draft) => partyText(draft, 'recipient'),
+      steps: partySteps('recipient', start, deps),
+    },
+  };
 }
 
-function countryQuestion({ amount, methodOf }: Draft) {
-  const possible = payoutCountries.filter(
-    (country) =>
-      (amount === undefined || amount.ccy === country.ccy) &&
-      (methodOf === undefined || methodOf(country) !== undefined),
-  );
-  const choices = possible.map((country) => ({
-    value: country,
-    name: `${country.name} (${country.ccy})`,
-    description: methodsIn(country).map(describeMethod).join('; '),
-  }));
+function countryQuestion({ amount, method }: Draft) {
+  const ccy = amount && readAmount(amount, undefined).ccy;
+  const choices = payoutCountries.flatMap((country) => {
+    const methods = methodsIn({ country: country.code, method });
+    return (ccy ?? country.ccy) !== country.ccy || methods.length === 0
+      ? []
+      : [
+          {
+            value: country.code,
+            name: `${country.name} (${country.ccy})`,
+            description: methodsIn({ country: country.code }).map(describeMethod).join('; '),
+          },
+        ];
+  });
   return { message: 'Country to pay out to', choices: sorted(choices), isSearch: true } as const;
 }
 
@@ -275,55 +249,61 @@ const describeMethod = (method: PayoutMethod): string =>
 
 const methodQuestion = ({ country }: Draft) => ({
   message: 'Pay out to',
-  choices: methodsIn(country).map((method) => ({
-    value: method,
-    name: method.institutionType === 'mobile' ? 'Mobile wallet' : 'Bank account',
-    description: [method.code, method.arrives ?? ''].filter((part) => part !== '').join(', '),
+  choices: methodsIn({ country }).map(({ code, institutionType, arrives }) => ({
+    value: code,
+    name: institutionType === 'mobile' ? 'Mobile wallet' : 'Bank account',
+    description: arrives === undefined ? code : `${code}, ${arrives}`,
   })),
 });
 
-async function askInstitution(
-  soFar: Draft,
-  before: Draft | undefined,
-  pose: Pose,
-  deps: PayoutPrompts,
-): Promise<Draft | Back> {
-  const { method } = soFar;
-  const listed =
-    method === undefined
-      ? []
-      : institutionsFor(method, await deps.institutions(method.country.code));
-  const [flag, earlier] = [flagWords('institution'), before?.institution];
-  if (listed.length === 0) {
-    const institution = await pose({
-      message: 'Code of the bank or mobile wallet (the service has no list for this country)',
-      flag,
-      default: earlier,
-      parse: anyText,
-    });
-    if (institution === back) return back;
-    const institutionName = await pose({
-      message: 'Name of the bank or mobile wallet, if known',
-      flag: flagWords('institutionName'),
-      default: before?.institutionName,
-      parse: optionally(parseLine),
-    });
-    return institutionName === back
-      ? askInstitution(soFar, { ...soFar, institution }, pose, deps)
-      : { ...soFar, institution, institutionName };
-  }
-  const choices = listed.map(({ institutionCode, institutionName }) => ({
-    value: { institution: institutionCode, institutionName: institutionName ?? undefined },
-    name: `${institutionName} (${institutionCode})`,
-  }));
-  const question = {
-    message: method?.institutionType === 'mobile' ? 'Mobile wallet' : 'Bank',
-    flag,
-    choices: sorted(choices),
-    default: choices.find(({ value }) => value.institution === earlier)?.value,
-    isSearch: true,
-  } as const;
-  return taking(pose(question), (chosen) => ({ ...soFar, ...chosen }));
+/**
+ * Asks for the institution from the service's list. If the list is empty, asks for its code and its
+ * name.
+ */
+function institutionSteps(start: Draft, { institutions }: PayoutPrompts): Step<Draft>[] {
+  const listedFor = async (draft: Draft): Promise<readonly Institution[]> => {
+    const method = methodAt(draft);
+    return method ? institutionsFor(method, await institutions(method.country.code)) : [];
+  };
+  return [
+    async (soFar, before, pose) => {
+      const { institution, ...others } = soFar;
+      if (institution !== undefined) return undefined;
+      const [flag, earlier] = [flagWords('institution'), before?.institution];
+      const choices = (await listedFor(soFar)).map(({ institutionCode, institutionName }) => ({
+        value: { institution: institutionCode, institutionName: institutionName ?? undefined },
+        name: `${institutionName} (${institutionCode})`,
+      }));
+      const chosen =
+        choices.length === 0
+          ? pose({
+              message:
+                'Code of the bank or mobile wallet (the service has no list for this country)',
+              flag,
+              default: earlier,
+              parse: (text) => ({ institution: anyText(text) }),
+            })
+          : pose({
+              message: methodAt(soFar)?.institutionType === 'mobile' ? 'Mobile wallet' : 'Bank',
+              flag,
+              choices: sorted(choices),
+              default: choices.find(({ value }) => value.institution === earlier)?.value,
+              isSearch: true,
+            });
+      return taking<Draft, Draft>(chosen, (given) => ({ ...others, ...given }));
+    },
+    async (soFar, before, pose) => {
+      const isKnown = start.institution !== undefined || soFar.institutionName !== undefined;
+      if (isKnown || (await listedFor(soFar)).length > 0) return undefined;
+      const name = pose({
+        message: 'Name of the bank or mobile wallet, if known',
+        flag: flagWords('institutionName'),
+        default: before?.institutionName,
+        parse: optionally(parseLine),
+      });
+      return taking(name, (institutionName) => ({ ...soFar, institutionName }));
+    },
+  ];
 }
 
 const optionally =
@@ -359,12 +339,12 @@ function partySteps(
       default: isRecipient ? soFar.acctName : undefined,
       parse: parseLine,
     })),
-    step(`${party}Country`, ({ country }) => ({
+    step(`${party}Country`, (soFar) => ({
       message: `${whose} country`,
       choices: countryChoices,
       isSearch: true,
       startsEmpty: true,
-      default: isRecipient ? country?.code : ownCountry,
+      default: isRecipient ? countryAt(soFar)?.code : ownCountry,
     })),
     step(
       `${party}Phone`,
@@ -412,30 +392,59 @@ const bookStep =
     }));
   };
 
+const amountPart = ({ worth }: WizardDeps): Part => ({
+  title: 'Amount',
+  tell({ amount, from }) {
+    const asked = amount === undefined ? undefined : readAmount(amount, undefined);
+    const cost = asked && worth(asked, from ?? 'BTC');
+    return listed(amount, cost && `≈ ${shortAmount(cost)}`, from && `from the ${from} wallet`);
+  },
+  steps: [
+    step('amount', (soFar) => {
+      const { from = 'BTC' } = soFar;
+      const country = countryAt(soFar);
+      const rate = worthText(worth(money(from, 1), country?.ccy));
+      return {
+        message: `Amount the recipient gets${country === undefined ? '' : `, in ${country.ccy}`}`,
+        example: rate === '' ? undefined : `1 ${from} ${rate}`,
+        parse: (text) => formatAmount(readAmount(text, country)),
+      };
+    }),
+  ],
+});
+
+const senderPart = (start: Draft, deps: WizardDeps): Part => ({
+  title: 'Sender',
+  tell(draft) {
+    const text = partyText(draft, 'sender');
+    return text && `sender: ${text}${partyOf(start, 'sender') === undefined ? '' : ' (kept)'}`;
+  },
+  steps: [...partySteps('sender', start, deps), keepSenderStep(start, deps.keep)],
+});
+
 const readCode = whole(0, highestCode).read;
 
 const another = -1;
 
+const codeMessages = {
+  purpose: 'Purpose of the payment',
+  source: 'Source of the funds',
+  relationship: 'Relationship to the recipient',
+};
+
 /**
- * Asks for the service's numeric codes: purpose, source and relationship. Shows the labels from the
- * profile, and suggests the codes of the last payout.
+ * Asks for one of the service's numeric codes. Shows the labels from the profile, and suggests the
+ * code of the last payout.
  */
-function fundsSteps({ codes, takesAnyCode }: WizardDeps): Step<Draft>[] {
-  const messages = {
-    purpose: 'Purpose of the payment',
-    source: 'Source of the funds',
-    relationship: 'Relationship to the recipient',
-  };
-  const ask = async (
-    name: keyof KycCodes,
-    { usedCodes, acctName, chosen }: Draft,
-    before: Draft | undefined,
-    pose: Pose,
-  ): Promise<number | Back> => {
+const codeStep =
+  (name: (typeof codeNames)[number], { codes, takesAnyCode }: WizardDeps): Step<Draft> =>
+  async (soFar, before, pose) => {
+    if (soFar[name] !== undefined) return undefined;
+    const { usedCodes, acctName, chosen } = soFar;
     const usedFor = usedCodes?.[name];
     const suggested =
       before?.[name] ?? usedFor ?? codes[name]?.last ?? (takesAnyCode ? 1 : undefined);
-    const asked = { message: messages[name], flag: flagWords(name) };
+    const asked = { message: codeMessages[name], flag: flagWords(name) };
     const choices = Object.entries(codes[name]?.labels ?? {}).map(([number, label]) => ({
       value: Number(number),
       name: `${number}  ${label}`,
@@ -449,51 +458,23 @@ function fundsSteps({ codes, takesAnyCode }: WizardDeps): Step<Draft>[] {
             isSearch: true,
             default: suggested,
           });
-    if (picked !== another) return picked;
     const example = takesAnyCode
       ? 'the sandbox accepts any number'
       : usedFor === undefined
         ? "a number from your service's list"
         : `${usedFor} was used last time for ${chosen || acctName}`;
-    return pose({ ...asked, example, default: suggested?.toString(), parse: readCode });
+    const code =
+      picked === another
+        ? await pose({ ...asked, example, default: suggested?.toString(), parse: readCode })
+        : picked;
+    return code === back ? back : { ...soFar, [name]: code };
   };
-  return codeNames.map(
-    (name): Step<Draft> =>
-      (soFar, before, pose) =>
-        soFar[name] === undefined
-          ? taking(ask(name, soFar, before, pose), (code) => ({ ...soFar, [name]: code }))
-          : undefined,
-  );
-}
-
-/** Asks for the paying wallet, unless only one wallet holds money. */
-const walletStep = ({ wallets }: WizardDeps): Step<Draft> =>
-  step(
-    'from',
-    () => ({ message: 'Pay from', choices: wallets(), default: 'BTC' }),
-    () => wallets().length > 1,
-  );
-
-const amountStep = (worth: WorthOf): Step<Draft> =>
-  step('amount', ({ method, from = 'BTC' }, before) => {
-    const ccy = method?.country.ccy;
-    const rate = worthText(worth(money(from, 1), ccy));
-    return {
-      message: `Amount the recipient gets${ccy === undefined ? '' : `, in ${ccy}`}`,
-      example: rate === '' ? undefined : `1 ${from} ${rate}`,
-      default: before?.amount && formatAmount(before.amount),
-      parse: (text) => parseAmount(text, ccy),
-    };
-  });
 
 /** Offers to save the recipient that the person has typed, and saves it at once. */
-function keepRecipientStep(start: Draft, keep: Keep): Step<Draft> {
+function keepRecipientStep(start: Draft, keep: Keep | undefined): Step<Draft> {
   const isTyped = partyOf(start, 'recipient') === undefined || start.acctNum === undefined;
-  const save = async (
-    soFar: Draft,
-    before: Draft | undefined,
-    pose: Pose,
-  ): Promise<Draft | Back> => {
+  return async (soFar, before, pose) => {
+    if (keep === undefined || !isTyped || !isNew(soFar)) return undefined;
     const chosen = await pose({
       message: 'Save recipient as (leave empty to skip)',
       flag: '--yes',
@@ -503,12 +484,13 @@ function keepRecipientStep(start: Draft, keep: Keep): Step<Draft> {
     if (chosen !== '') await keep.recipient(chosen, soFar);
     return { ...soFar, chosen };
   };
-  return (soFar, before, pose) => (isTyped && isNew(soFar) ? save(soFar, before, pose) : undefined);
 }
 
 /** Offers to save the sender that the person has typed, and saves it at once. */
-function keepSenderStep(start: Draft, keep: Keep): Step<Draft> {
-  const save = async (soFar: Draft, pose: Pose): Promise<Draft | Back> => {
+const keepSenderStep =
+  (start: Draft, keep: Keep | undefined): Step<Draft> =>
+  async (soFar, _before, pose) => {
+    if (keep === undefined || partyOf(start, 'sender') !== undefined) return undefined;
     const isKept = await pose({
       message: 'Save your own details for the next payout?',
       flag: '--yes',
@@ -524,6 +506,3 @@ function keepSenderStep(start: Draft, keep: Keep): Step<Draft> {
     if (isKept === true) await keep.sender(soFar);
     return isKept === back ? back : soFar;
   };
-  return (soFar, _before, pose) =>
-    partyOf(start, 'sender') === undefined ? save(soFar, pose) : undefined;
-}

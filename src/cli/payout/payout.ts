@@ -35,7 +35,6 @@ import { payoutQuestions } from './payout-wizard.js';
 import { phrase, readAll, word } from '../values.js';
 import { readGivenText, leftAtOnce } from '../process.js';
 import { readWorth } from '../payment/payment-screen.js';
-import { formatAmount } from '../../formats/amount.js';
 import {
   changeContact,
   changeProfile,
@@ -50,7 +49,7 @@ import {
   noInstitutionsText,
   methodList,
 } from '../../terminal/views/payout-lists.js';
-import { payoutCountries, methodsIn } from '../../wallet/payout/methods.js';
+import { countryAt, payoutCountries, methodsIn } from '../../wallet/payout/methods.js';
 
 const { recipient, ...options } = payoutOptions;
 
@@ -130,7 +129,7 @@ async function runPayouts(flags: PayoutFlags, context: Context): Promise<Transac
   try {
     return await guide(start, flow, flags.ref, context);
   } finally {
-    if (left?.country !== undefined && left.amount !== undefined) await keepLeft(left, context);
+    if (left?.amount !== undefined && countryAt(left) !== undefined) await keepLeft(left, context);
     else if (continued !== undefined) await forgetLeft(context);
   }
 }
@@ -186,10 +185,8 @@ async function askToContinue(flags: PayoutFlags, context: Context): Promise<Draf
     readDraft(readAll(payoutOptions, leftPayout.flags), contacts, settings.profile.sender);
   const left = await ifAvailable(read());
   if (left === undefined) return undefined;
-  const { chosen, acctName, country, amount } = left;
-  const what = [chosen || (acctName ?? country?.name), amount && formatAmount(amount)].filter(
-    Boolean,
-  );
+  const { chosen, acctName, amount } = left;
+  const what = [chosen || (acctName ?? countryAt(left)?.name), amount].filter(Boolean);
   const isContinued = await ask.pose({
     message: `Continue the payout to ${what.join(', ')}?`,
     flag: 'NAME',
@@ -271,7 +268,7 @@ export const payoutMethods = defineCommand({
     ['svcpay payout methods NG -q', 'prints the codes of one country, for a script'],
   ],
   async run({ country }) {
-    return methodsIn(country).map(
+    return methodsIn({ country }).map(
       ({ code, country: { code: cc, name, ccy }, institutionType, arrives }) => ({
         country: cc,
         countryName: name,

@@ -138,7 +138,7 @@ export interface PayoutMethod {
   readonly account: Account;
   readonly format: AccountFormat;
   /** The type of institution that the method requires. */
-  readonly institutionType: 'bank' | 'mobile';
+  readonly institutionType: (typeof institutionTypes)[number];
   readonly takesDays: boolean;
   /** The time until the money arrives, or undefined if the specification states no time. */
   readonly arrives: string | undefined;
@@ -162,11 +162,67 @@ const payoutMethods: readonly PayoutMethod[] = table.map(
   }),
 );
 
-/** Returns the payout methods of one country, or of all countries. */
-export const methodsIn = (country?: PayoutCountry): readonly PayoutMethod[] =>
-  country === undefined
-    ? payoutMethods
-    : payoutMethods.filter((method) => method.country === country);
+/** Where a payout goes, as its flags name the place. */
+export interface Place {
+  /** The code of a payout country. */
+  readonly country?: string | undefined;
+  /** The code of a payout method, or `mobile` or `bank`. */
+  readonly method?: string | undefined;
+}
+
+/** Returns the payout methods that a place allows, or all payout methods. */
+export const methodsIn = ({ country, method }: Place = {}): readonly PayoutMethod[] =>
+  payoutMethods.filter(
+    (each) =>
+      (country === undefined || country === each.country.code) &&
+      (method === undefined || method === each.code || method === each.institutionType),
+  );
+
+/**
+ * Returns the only payout method that a place allows, or undefined if the place allows several
+ * methods. Throws Failure `usage` if the country does not have the method.
+ */
+export function methodAt({ country, method }: Place): PayoutMethod | undefined {
+  const [only, ...others] = methodsIn({ country, method });
+  if (only !== undefined) return others.length === 0 ? only : undefined;
+  const { name, code } = findCountry(country ?? '');
+  const other = payoutMethods.find((each) => each.code === method);
+  const what =
+    other === undefined
+      ? `There is no such payout method for ${name}`
+      : `${other.code} pays out to ${other.country.name}, not to ${name}`;
+  const methods = methodsIn({ country })
+    .map((each) => `${each.code} (${each.institutionType})`)
+    .join(' or ');
+  throw new Failure('usage', `${what}: use ${methods}.`, {
+    next: { do: 'run', command: 'payout methods', argument: code },
+  });
+}
+
+/** Returns the country that a place names, by itself or by its payout method. */
+export const countryAt = (place: Place): PayoutCountry | undefined =>
+  place.country === undefined ? methodAt(place)?.country : findCountry(place.country);
+
+export const institutionTypes = ['mobile', 'bank'] as const;
+
+/**
+ * Reads the name of a payout method: its code, or `mobile` or `bank`. Throws Failure `usage` for an
+ * unknown name.
+ */
+export function readMethod(text: string): string {
+  const name = text
+    .trim()
+    .toLowerCase()
+    .replace(/ (?:account|wallet)$/, '');
+  if (methodsIn({ method: name }).length > 0) return name;
+  const meant = didYouMean(
+    text,
+    payoutMethods.map(({ code }) => code),
+  );
+  throw new Failure('usage', `There is no payout method "${clip(text)}".${meant}`, {
+    next: { do: 'see-payout-methods' },
+  });
+}
 
 /**
  * Finds a country by its code or name, in any letter case. Throws Failure `usage` for a country
@@ -200,19 +256,6 @@ const accounts: Readonly<Record<Account, string>> = {
   mobile: 'mobile wallet',
   interac: 'Interac',
 };
-
-/** Finds a method by its code. Throws Failure `usage` for an unknown method code. */
-export function findMethod(text: string): PayoutMethod {
-  const found = payoutMethods.find(({ code }) => code === text.trim().toLowerCase());
-  if (found !== undefined) return found;
-  const meant = didYouMean(
-    text,
-    payoutMethods.map(({ code }) => code),
-  );
-  throw new Failure('usage', `There is no payout method "${clip(text)}".${meant}`, {
-    next: { do: 'see-payout-methods' },
-  });
-}
 
 export interface Payee {
   readonly name: string;

@@ -104,6 +104,13 @@ describe('svcpay webhook listen', () => {
     expect(secrets[1]).toBe(secrets[0]);
   });
 
+  test('saves no new secret if the database cannot be reached', async ({ home }) => {
+    const env = { SVCPAY_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
+    const run = await svcpay(['--sandbox', 'webhook', 'listen', '--port', '0'], { home, env });
+    expect(run.stderr).toContain('cannot be reached');
+    expect(existsSync(join(home, 'secrets.json'))).toBe(false);
+  });
+
   test('asks for a public address, and registers this address with a real service until the listener ends', async ({
     home,
     sandbox,

@@ -6,7 +6,7 @@ import { Failure, ifAvailable } from '../../formats/failure.js';
 import { messageOf, counted } from '../../formats/text.js';
 import { openFolder, receiverFile } from '../../store/files/home.js';
 import { checkHeader } from '../../store/profile/settings.js';
-import type { StoredEvent } from '../../store/events/event-store.js';
+import type { EventStore, StoredEvent } from '../../store/events/event-store.js';
 import { fieldColumns, type RecordView } from '../../terminal/rows/view.js';
 import {
   eventStream,
@@ -26,10 +26,10 @@ import {
   withTransaction,
   defaultListenPort,
   headerOf,
-  findWebhookSecret,
-  olderSecrets,
   secretFromStdin,
-  secretToListenWith,
+  secretsToListenWith,
+  webhookSecrets,
+  type WebhookSecrets,
   registerAdvice,
 } from './receiving.js';
 import { controlSandbox, isRealService, isSandbox } from '../sandbox/control.js';
@@ -114,8 +114,11 @@ export const webhookListen = defineCommand({
   changes: true,
   async run(flags, context): Promise<Listened> {
     checkNames(flags);
-    if (flags.printSecret) return { secret: await findWebhookSecret(flags.secretStdin, context) };
-    return listen(await secretToListenWith(flags.secretStdin, context), flags, context);
+    const { printSecret, secretStdin } = flags;
+    if (printSecret) return { secret: (await webhookSecrets(secretStdin, context))[0] };
+    // Opens the inbox before svcpay saves a new secret.
+    const store = await context.events();
+    return listen(store, await secretsToListenWith(secretStdin, context), flags, context);
   },
   view: {
     fields: eventFields,
@@ -142,9 +145,13 @@ function checkNames({ consumer: names, forwardTo, exec }: Flags): void {
 }
 
 /** Yields the received events until a person or the system stops svcpay. */
-async function* listen(secret: string, flags: Flags, context: Context): AsyncGenerator<EventRow> {
+async function* listen(
+  store: EventStore,
+  secrets: WebhookSecrets,
+  flags: Flags,
+  context: Context,
+): AsyncGenerator<EventRow> {
   const { out } = context;
-  const store = await context.events();
   const describe = await describer(flags, context);
   const reports = listenReports(describe, context);
   const client = flags.enrich ? (await context.account()).client : undefined;
@@ -160,7 +167,7 @@ async function* listen(secret: string, flags: Flags, context: Context): AsyncGen
   const listener = await startListener({
     ...context,
     ...flags,
-    secrets: [secret, ...olderSecrets(flags.secretStdin, context)],
+    secrets,
     store: metrics?.timedStore(store) ?? store,
     worker: `${context.owner} ${context.newId()}`,
     lookUp,
@@ -171,7 +178,7 @@ async function* listen(secret: string, flags: Flags, context: Context): AsyncGen
   });
   let registration: Registration | undefined;
   try {
-    registration = await register(listener.url, secret, context);
+    registration = await register(listener.url, secrets[0], context);
     const metricsUrl = metrics && (await serveMetrics(metrics, listener, flags, context));
     await greet({ url: listener.url, metricsUrl }, registration, flags, context);
     if (lookUp !== undefined)

@@ -54,10 +54,18 @@ export const newSecret = {
 
 const variable = 'SVCPAY_WEBHOOK_SECRET';
 
-/** Returns the webhook secret of the chosen account. */
-export const findWebhookSecret = async (secretStdin: boolean, context: Context): Promise<string> =>
-  (await knownSecret(secretStdin, context)) ??
-  context.ask.secret({ message: 'Webhook secret', flag: `--secret-stdin or ${variable}` });
+/** The secrets with which the service may sign deliveries, the newest first. */
+export type WebhookSecrets = readonly [newest: string, ...older: string[]];
+
+/** Returns the given webhook secrets, or the saved secret of the chosen account, or asks for it. */
+export const webhookSecrets = async (
+  secretStdin: boolean,
+  context: Context,
+): Promise<WebhookSecrets> =>
+  (await knownSecrets(secretStdin, context)) ?? [await askForSecret(context)];
+
+const askForSecret = ({ ask }: Context, orElse = ''): Promise<string> =>
+  ask.secret({ message: 'Webhook secret', flag: `${orElse}--secret-stdin or ${variable}` });
 
 /** The advice on how to register a listener by hand with the saved webhook secret. */
 export function registerAdvice(run: RunGlobals): string {
@@ -67,28 +75,36 @@ export function registerAdvice(run: RunGlobals): string {
 }
 
 /**
- * Returns the webhook secret for `webhook listen`. If no webhook secret is known, generates and
+ * Returns the webhook secrets for `webhook listen`. If no webhook secret is known, generates and
  * saves a secret at a terminal or with a sandbox. Without an API key for a real service, `webhook
  * listen` cannot register the webhook, so svcpay shows the generated secret to the person.
  */
-export async function secretToListenWith(secretStdin: boolean, context: Context): Promise<string> {
+export async function secretsToListenWith(
+  secretStdin: boolean,
+  context: Context,
+): Promise<WebhookSecrets> {
   const { settings, terminal, out } = context;
-  const saved = await knownSecret(secretStdin, context);
+  const known = await knownSecrets(secretStdin, context);
+  if (known !== undefined) return known;
   const isLocal = isSandbox(settings);
-  if (saved !== undefined || (!terminal.canPrompt && !isLocal))
-    return saved ?? findWebhookSecret(secretStdin, context);
+  if (!terminal.canPrompt && !isLocal) return [await askForSecret(context)];
   const secret = makeSecret();
   const place = await keepWebhookSecret(secret, context);
   out.say(`Created a webhook secret and saved it in ${place}.`);
-  if (isLocal || settings.apiKey !== undefined) return secret;
+  if (isLocal || settings.apiKey !== undefined) return [secret];
   out.say(`  ${secret}`);
   out.say(registerAdvice(context.globals));
-  return secret;
+  return [secret];
 }
 
-const knownSecret = async (secretStdin: boolean, context: Context): Promise<string | undefined> =>
-  (await givenSecret(secretStdin, context)) ??
-  (await context.secrets.load(secretName(context)))?.secret;
+async function knownSecrets(
+  secretStdin: boolean,
+  context: Context,
+): Promise<WebhookSecrets | undefined> {
+  const [given, ...older] = await givenSecrets(secretStdin, context);
+  const newest = given ?? (await context.secrets.load(secretName(context)))?.secret;
+  return newest === undefined ? undefined : [newest, ...older];
+}
 
 const makeSecret = (): string => `whsec_${randomBytes(32).toString('base64url')}`;
 
@@ -99,34 +115,23 @@ export async function chooseSecret(
   if (generateSecret && secretStdin)
     throw new Failure('usage', 'Give --secret-stdin or --generate-secret, not both.');
   if (generateSecret) return makeSecret();
-  return (
-    (await givenSecret(secretStdin, context)) ??
-    context.ask.secret({
-      message: 'Webhook secret',
-      flag: `--generate-secret, --secret-stdin or ${variable}`,
-    })
-  );
-}
-
-async function givenSecret(secretStdin: boolean, context: Context): Promise<string | undefined> {
-  if (!secretStdin) return secretsInEnvironment(context)[0];
-  const secret = withoutLineEnd(await readStdin(context));
-  if (secret.trim() === '') throw new Failure('usage', 'stdin contains no webhook secret.');
-  return secret;
+  const [given] = await givenSecrets(secretStdin, context);
+  return given ?? askForSecret(context, '--generate-secret, ');
 }
 
 /**
- * Returns the webhook secrets in the environment, newest first. During a change of the webhook
+ * Returns the secret on stdin, or the secrets in the environment. During a change of the webhook
  * secret, the environment variable contains the new and the old secret as `new,old`.
  */
-const secretsInEnvironment = ({ env }: Context): string[] =>
-  withoutLineEnd(env[variable] ?? '')
-    .split(',')
-    .filter((secret) => secret.trim() !== '');
-
-/** Returns the older webhook secrets with which the service may still sign deliveries. */
-export const olderSecrets = (secretStdin: boolean, context: Context): readonly string[] =>
-  secretStdin ? [] : secretsInEnvironment(context).slice(1);
+async function givenSecrets(secretStdin: boolean, context: Context): Promise<string[]> {
+  if (!secretStdin)
+    return withoutLineEnd(context.env[variable] ?? '')
+      .split(',')
+      .filter((secret) => secret.trim() !== '');
+  const secret = withoutLineEnd(await readStdin(context));
+  if (secret.trim() === '') throw new Failure('usage', 'stdin contains no webhook secret.');
+  return [secret];
+}
 
 const withoutLineEnd = (text: string): string => text.replace(/\r?\n$|\r$/, '');
 

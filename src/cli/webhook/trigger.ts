@@ -11,7 +11,7 @@ import type { Context } from '../context.js';
 import { defineCommand, record } from '../define.js';
 import { controlSandbox, isRealService } from '../sandbox/control.js';
 import { resolveLocally } from '../tx/resolve-id.js';
-import { headerOf, findWebhookSecret, secretFromStdin } from './receiving.js';
+import { headerOf, secretFromStdin, webhookSecrets } from './receiving.js';
 import { choice, text, transaction, word, type ValuesOf } from '../values.js';
 
 interface Triggered {
@@ -86,7 +86,7 @@ async function send(
   { txn, ref, secretStdin }: Omit<ValuesOf<typeof options>, 'to'>,
   context: Context,
 ): Promise<Triggered> {
-  const secret = await findWebhookSecret(secretStdin, context);
+  const [secret] = await webhookSecrets(secretStdin, context);
   const event = {
     txnId: txn ?? context.newId(),
     ...(ref !== undefined && { extRefId: ref }),

@@ -21,9 +21,8 @@ import {
   keepWebhookSecret,
   newSecret,
   headerOf,
-  findWebhookSecret,
   secretFromStdin,
-  olderSecrets,
+  webhookSecrets,
 } from './receiving.js';
 import { signBody, isSignature, verifyBody } from '../../webhooks/events.js';
 import { readGivenFile, readStdinBytes } from '../process.js';
@@ -224,8 +223,8 @@ export const webhookSign = defineCommand({
   ],
   async run({ file, secretStdin }, context) {
     const body = await inputBytes(file, secretStdin, context);
-    const signature = signBody(body, await findWebhookSecret(secretStdin, context));
-    return { signature, header: headerOf(context.settings) };
+    const [secret] = await webhookSecrets(secretStdin, context);
+    return { signature: signBody(body, secret), header: headerOf(context.settings) };
   },
   view: record(signatureView),
 });
@@ -263,10 +262,9 @@ export const webhookVerify = defineCommand({
   ],
   async run({ file, signature, secretStdin }, context) {
     const body = await inputBytes(file, secretStdin, context);
-    const secret = await findWebhookSecret(secretStdin, context);
-    const secrets = [secret, ...olderSecrets(secretStdin, context)];
+    const secrets = await webhookSecrets(secretStdin, context);
     if (!secrets.some((each) => verifyBody(body, signature, each))) {
-      const [cause, reason] = causeOf(body, signature, secret, await findApiSecret(context));
+      const [cause, reason] = causeOf(body, signature, secrets[0], await findApiSecret(context));
       throw new Failure('refused', `The signature is wrong: ${reason}.`, {
         code: `wrong-${cause}`,
       });

@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { Failure } from '../formats/failure.js';
+import { grouped } from '../formats/text.js';
 import { isFormer, type Backlog, type EventStore } from '../store/events/event-store.js';
 import { unfinishedStatuses, type UnfinishedPayments } from '../store/journal/journal.js';
 import type { Totals } from './listen.js';
@@ -27,82 +28,139 @@ export type Metrics = ReturnType<typeof createMetrics>;
 const collectMs = 5_000;
 const seconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
 
-function definers() {
-  const registry = new Registry();
-  const shared = { registers: [registry] };
-  return {
-    registry,
-    counter: <L extends string>(name: string, help: string, ...labelNames: L[]) =>
-      new Counter({ name: `svcpay_${name}`, help, labelNames, ...shared }),
-    gauge: <L extends string>(name: string, help: string, ...labelNames: L[]) =>
-      new Gauge({ name: `svcpay_${name}`, help, labelNames, ...shared }),
-    duration: <L extends string>(name: string, help: string, ...labelNames: L[]) =>
-      new Histogram({ name: `svcpay_${name}`, help, labelNames, buckets: seconds, ...shared }),
-  };
+/** A metric, with its values by label. Equal labels of a metric add up. */
+interface Figure<T> {
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: readonly string[];
+  readonly values: (source: T) => readonly Value[];
+}
+type Value = readonly [labels: Readonly<Record<string, string>>, value: number];
+
+/** The figures of a receiver since its start. */
+const countFigures: readonly Figure<Totals>[] = [
+  {
+    name: 'webhook_requests_total',
+    help: 'Requests received, by result',
+    labels: ['result'],
+    values: ({ received, wrongSignatures, refused, unwritten }) => [
+      [{ result: 'stored' }, received],
+      [{ result: 'wrong_signature' }, wrongSignatures],
+      [{ result: 'refused' }, refused],
+      [{ result: 'not_stored' }, unwritten],
+    ],
+  },
+  {
+    name: 'webhook_duplicates_total',
+    help: 'Duplicate events, which are stored but not delivered',
+    values: ({ duplicates }) => [[{}, duplicates]],
+  },
+  {
+    name: 'webhook_deliveries_total',
+    help: 'Attempts to deliver an event, by target and result',
+    labels: ['consumer', 'result'],
+    values: ({ consumers }) =>
+      consumers.flatMap(({ name, delivered, failed, retried }) =>
+        Object.entries({ delivered, failed, retried }).map(([result, count]): Value => [
+          { consumer: labelOf(name), result },
+          count,
+        ]),
+      ),
+  },
+  {
+    name: 'exec_exits_total',
+    help: 'Commands that svcpay ran for events, by exit code or signal',
+    labels: ['code'],
+    values: ({ exits }) => [...exits].map(([code, count]): Value => [{ code }, count]),
+  },
+];
+
+interface Stored {
+  /** The backlogs of the consumers that a receiver serves. */
+  readonly events: readonly Backlog[];
+  readonly payments: readonly UnfinishedPayments[];
 }
 
-/** Defines the metrics of a receiver since its start. */
-function defineCounts() {
-  const { registry, counter, duration } = definers();
-  return {
-    registry,
-    requests: counter('webhook_requests_total', 'Requests received, by result', 'result'),
-    duplicates: counter(
-      'webhook_duplicates_total',
-      'Duplicate events, which are stored but not delivered',
-    ),
-    deliveries: counter(
-      'webhook_deliveries_total',
-      'Attempts to deliver an event, by target and result',
-      'consumer',
-      'result',
-    ),
-    exits: counter(
-      'exec_exits_total',
-      'Commands that svcpay ran for events, by exit code or signal',
-      'code',
-    ),
-    service: duration('service_seconds', 'Duration of a request to the service'),
-    database: duration('database_seconds', 'Duration of a call to the webhook inbox', 'call'),
-  };
-}
+/** The figures from the stores. */
+const storedFigures: readonly Figure<Stored>[] = [
+  {
+    name: 'webhook_backlog',
+    help: 'Events waiting for delivery',
+    labels: ['consumer'],
+    values: ({ events }) =>
+      events.map(({ consumer, count }): Value => [{ consumer: labelOf(consumer) }, count]),
+  },
+  {
+    name: 'webhook_backlog_oldest_seconds',
+    help: 'Age of the oldest event waiting for delivery',
+    labels: ['consumer'],
+    values: ({ events }) =>
+      [...grouped(events, ({ consumer }) => labelOf(consumer))].map(([consumer, same]): Value => [
+        { consumer },
+        oldestOf(same),
+      ]),
+  },
+  {
+    name: 'payments',
+    help: 'Unfinished payments in the journal, by status and age',
+    labels: ['status', 'age'],
+    values: ({ payments }) =>
+      payments.map(({ status, age, count }): Value => [{ status, age }, count]),
+  },
+  {
+    name: 'payments_oldest_seconds',
+    help: 'Age of the oldest unfinished payment',
+    labels: ['status'],
+    values: ({ payments }) =>
+      unfinishedStatuses.map((status): Value => [
+        { status },
+        oldestOf(payments.filter((each) => each.status === status)),
+      ]),
+  },
+];
 
-/** Defines the metrics of the stores. */
-function defineStored() {
-  const { registry, gauge } = definers();
-  return {
-    registry,
-    waiting: gauge('webhook_backlog', 'Events waiting for delivery', 'consumer'),
-    oldestEvent: gauge(
-      'webhook_backlog_oldest_seconds',
-      'Age of the oldest event waiting for delivery',
-      'consumer',
-    ),
-    payments: gauge(
-      'payments',
-      'Unfinished payments in the journal, by status and age',
-      'status',
-      'age',
-    ),
-    oldestPayment: gauge(
-      'payments_oldest_seconds',
-      'Age of the oldest unfinished payment',
-      'status',
-    ),
-    databaseUp: gauge(
-      'database_up',
-      '1 if svcpay could read the inbox and the journal, otherwise 0',
-    ),
-    refused: gauge(
-      'payments_refused',
-      '1 if svcpay pays nothing, because the database was restored or is another database',
-    ),
+const oldestOf = (all: readonly { readonly oldestSeconds: number }[]): number =>
+  Math.max(0, ...all.map(({ oldestSeconds }) => oldestSeconds));
+
+/** Defines the metrics of figures, and returns the function that sets them. */
+function defined<T>(
+  Metric: typeof Counter | typeof Gauge,
+  figures: readonly Figure<T>[],
+  registry: Registry,
+): (source: T) => void {
+  const metrics = figures.map(({ name, help, labels = [], values }) => ({
+    values,
+    metric: new Metric({
+      name: `svcpay_${name}`,
+      help,
+      labelNames: [...labels],
+      registers: [registry],
+    }),
+  }));
+  return (source) => {
+    for (const { metric, values } of metrics) {
+      metric.reset();
+      for (const [labels, value] of values(source)) metric.inc(labels, value);
+    }
   };
 }
 
 export function createMetrics() {
-  const [counts, stored] = [defineCounts(), defineStored()];
-  const { service, database, registry } = counts;
+  const registry = new Registry();
+  const setCounts = defined(Counter, countFigures, registry);
+  const duration = (name: string, help: string, labelNames: readonly string[] = []) =>
+    new Histogram({
+      name: `svcpay_${name}`,
+      help,
+      labelNames: [...labelNames],
+      buckets: seconds,
+      registers: [registry],
+    });
+  const service = duration('service_seconds', 'Duration of a request to the service');
+  const database = duration('database_seconds', 'Duration of a call to the webhook inbox', [
+    'call',
+  ]);
+  const stored = storedMetrics(registry);
   return {
     timedLookUp: <A extends unknown[], R>(lookUp: (...args: A) => Promise<R>) =>
       timed(lookUp, () => service.startTimer()),
@@ -112,24 +170,87 @@ export function createMetrics() {
       read: timed(store.read, () => database.startTimer({ call: 'read' })),
     }),
     async page(sources: MetricSources): Promise<Page> {
-      setCounts(counts, sources.totals());
+      setCounts(sources.totals());
       const inTime = Promise.race([
-        setStored(stored, sources).then(() => 1),
-        delay(collectMs, 0, { ref: false }),
+        stored.read(sources).then(() => true),
+        delay(collectMs, false, { ref: false }),
       ]);
-      stored.databaseUp.set(await inTime.catch(() => 0));
-      const body = (await registry.metrics()) + (await stored.registry.metrics());
-      return { status: 200, type: registry.contentType, body };
+      stored.isUp(await inTime.catch(() => false));
+      return { status: 200, type: registry.contentType, body: await registry.metrics() };
     },
   };
 }
 
 /** Returns a page with only the figures from the stores, for the textfile collector. */
 export async function storedPage(sources: StoredSources): Promise<string> {
-  const stored = defineStored();
-  await setStored(stored, sources);
-  stored.databaseUp.set(1);
-  return (await stored.registry.metrics()).trimEnd();
+  const registry = new Registry();
+  const stored = storedMetrics(registry);
+  await stored.read(sources);
+  stored.isUp(true);
+  return (await registry.metrics()).trimEnd();
+}
+
+const verifiedFigures: readonly Figure<VerifiedSource>[] = [
+  {
+    name: 'verified_payments',
+    help: 'Payments whose trail the last svcpay db verify replayed.',
+    values: ({ payments }) => [[{}, payments]],
+  },
+  {
+    name: 'verify_differences',
+    help: 'Payments whose trail leads to another state.',
+    values: ({ differing }) => [[{}, differing]],
+  },
+  {
+    name: 'verify_time_seconds',
+    help: 'The time of the last svcpay db verify.',
+    values: ({ now }) => [[{}, Math.floor(now / 1_000)]],
+  },
+];
+
+interface VerifiedSource {
+  readonly payments: number;
+  readonly differing: number;
+  /** The machine's clock in epoch ms. */
+  readonly now: number;
+}
+
+/** Returns a page with the figures of `db verify`, for the textfile collector. */
+export async function verifiedPage(source: VerifiedSource): Promise<string> {
+  const registry = new Registry();
+  defined(Gauge, verifiedFigures, registry)(source);
+  return (await registry.metrics()).trimEnd();
+}
+
+/** The metrics of the stores. */
+function storedMetrics(registry: Registry) {
+  const setStored = defined(Gauge, storedFigures, registry);
+  const gauge = (name: string, help: string): Gauge =>
+    new Gauge({ name: `svcpay_${name}`, help, registers: [registry] });
+  const up = gauge('database_up', '1 if svcpay could read the inbox and the journal, otherwise 0');
+  const refused = gauge(
+    'payments_refused',
+    '1 if svcpay pays nothing, because the database was restored or is another database',
+  );
+  return {
+    isUp: (isUp: boolean): void => up.set(Number(isUp)),
+    /**
+     * Sets the figures from the stores. If svcpay cannot read the stores, the page keeps the last
+     * figures, so that an alert about an unfinished payment stays active while the database is
+     * unavailable.
+     */
+    async read({ backlog, unfinished, mayPay }: StoredSources): Promise<void> {
+      const [events, payments] = await Promise.all([backlog(), unfinished()]).finally(() =>
+        mayPay().then(
+          () => refused.set(0),
+          (error: unknown) => {
+            if (error instanceof Failure && error.kind === 'usage') refused.set(1);
+          },
+        ),
+      );
+      setStored({ events: events.filter((each) => !isFormer(each)), payments });
+    },
+  };
 }
 
 /** Wraps a function to measure the duration of its calls. */
@@ -143,69 +264,6 @@ const timed =
       end();
     }
   };
-
-/**
- * Sets the figures from the stores: the backlog and the unfinished payments. If svcpay cannot read
- * the stores, the page keeps the last figures, so that an alert about an unfinished payment stays
- * active while the database is unavailable.
- */
-async function setStored(
-  stored: ReturnType<typeof defineStored>,
-  { backlog, unfinished, mayPay }: StoredSources,
-): Promise<void> {
-  const { waiting, oldestEvent, payments: counts, oldestPayment, refused } = stored;
-  const [events, payments] = await Promise.all([backlog(), unfinished()]).finally(() =>
-    mayPay().then(
-      () => refused.set(0),
-      (error: unknown) => {
-        if (error instanceof Failure && error.kind === 'usage') refused.set(1);
-      },
-    ),
-  );
-  for (const each of [waiting, oldestEvent, counts, oldestPayment]) each.reset();
-  const ages = new Map<string, number>();
-  for (const { consumer, count, oldestSeconds } of events.filter((each) => !isFormer(each))) {
-    const label = labelOf(consumer);
-    waiting.inc({ consumer: label }, count);
-    ages.set(label, Math.max(ages.get(label) ?? 0, oldestSeconds));
-  }
-  for (const [consumer, seconds] of ages) oldestEvent.set({ consumer }, seconds);
-  for (const { status, age, count } of payments) counts.inc({ status, age }, count);
-  for (const status of unfinishedStatuses) {
-    const own = payments.filter((each) => each.status === status);
-    oldestPayment.set({ status }, Math.max(0, ...own.map((each) => each.oldestSeconds)));
-  }
-}
-
-/** Sets each counter to the number that the receiver has counted since the receiver started. */
-function setCounts(
-  { requests, duplicates, deliveries, exits }: ReturnType<typeof defineCounts>,
-  {
-    received,
-    wrongSignatures,
-    refused,
-    unwritten,
-    duplicates: repeated,
-    consumers,
-    exits: ended,
-  }: Totals,
-): void {
-  for (const each of [requests, duplicates, deliveries, exits]) each.reset();
-  for (const [result, count] of Object.entries({
-    stored: received,
-    wrong_signature: wrongSignatures,
-    refused,
-    not_stored: unwritten,
-  })) {
-    requests.inc({ result }, count);
-  }
-  duplicates.inc(repeated);
-  for (const { name, delivered, failed, retried } of consumers) {
-    for (const [result, count] of Object.entries({ delivered, failed, retried }))
-      deliveries.inc({ consumer: labelOf(name), result }, count);
-  }
-  for (const [code, count] of ended) exits.inc({ code }, count);
-}
 
 /**
  * Returns the label of a consumer, without the path of a URL and the arguments of a command,

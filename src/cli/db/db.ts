@@ -163,7 +163,10 @@ export const dbVerify = defineCommand({
       live.update();
       live.progress(part, 1);
     }).finally(live.stop);
-    if (format !== undefined) return { ...found, page: metrics(found, now()) };
+    if (format !== undefined) {
+      const { verifiedPage } = await import('../../webhooks/metrics.js');
+      return { ...found, page: await verifiedPage({ ...found, now: now() }) };
+    }
     const replayed = `${counted(found.payments, 'payment')}, ${counted(found.steps, 'step')}`;
     out.say(`Replayed ${replayed}${found.differing === 0 ? ': no differences.' : '.'}`);
     return found;
@@ -185,26 +188,6 @@ export const dbVerify = defineCommand({
           },
         ),
 });
-
-const metrics = ({ payments, differing }: Verified, now: number): string =>
-  [
-    [
-      'verified_payments',
-      'Payments whose trail the last svcpay db verify replayed.',
-      payments,
-    ] as const,
-    ['verify_differences', 'Payments whose trail leads to another state.', differing] as const,
-    [
-      'verify_time_seconds',
-      'The time of the last svcpay db verify.',
-      Math.floor(now / 1000),
-    ] as const,
-  ]
-    .map(
-      ([name, help, value]) =>
-        `# HELP svcpay_${name} ${help}\n# TYPE svcpay_${name} gauge\nsvcpay_${name} ${value}\n`,
-    )
-    .join('');
 
 export const dbImport = defineCommand({
   options: {
@@ -302,10 +285,7 @@ async function inDatabase(found: OpenDatabase, context: Context): Promise<Stored
   const rows: DatabaseRow[] = [];
   for (const part of await parts()) rows.push(await rowOf(part, found, context));
   const unpayable = await failureOf(async () => (await context.journal()).mayPay());
-  const unwritable = await failureOf(async () => {
-    await (await context.events()).check();
-    await found.postgres.transaction((sql) => sql.script(newPages));
-  });
+  const unwritable = await failureOf(async () => (await context.events()).check());
   const isOpen = rows.every(({ version, needed }) => version === needed);
   return {
     rows: isOpen ? rows.map((row) => ({ ...row, writable: unwritable === undefined })) : rows,
@@ -316,10 +296,6 @@ async function inDatabase(found: OpenDatabase, context: Context): Promise<Stored
     ].filter((each) => each !== undefined),
   };
 }
-
-/** Fails on a full disk even if the pages of svcpay's tables have space for further rows. */
-const newPages = `CREATE TEMPORARY TABLE new_pages ON COMMIT DROP AS
-  SELECT md5(n::text) FROM generate_series(1, 1000) AS n`;
 
 const failureOf = (work: () => Promise<unknown>): Promise<Failure | undefined> =>
   work().then(

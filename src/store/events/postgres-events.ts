@@ -23,8 +23,13 @@ export const openPostgresEvents = (database: Postgres): EventStore =>
     },
     // PostgreSQL needs no separate sync, because a commit survives a power loss.
     sync: () => Promise.resolve(),
+    checkSpace: (sql) => sql.script(newPages),
     close: () => database.close(),
   });
+
+/** Fails on a full disk even if the pages of svcpay's tables have space for further rows. */
+const newPages = `CREATE TEMPORARY TABLE new_pages ON COMMIT DROP AS
+  SELECT md5(n::text) FROM generate_series(1, 1000) AS n`;
 
 const namesSchema = v.array(rowOf({ txnId: v.string() }));
 const namesIn = (rows: readonly unknown[]): string[] =>

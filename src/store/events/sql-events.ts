@@ -179,6 +179,8 @@ interface EventParts {
    * commit.
    */
   readonly sync: () => Promise<unknown>;
+  /** Fails if the disk is full, although the pages of the tables may have space for an event. */
+  readonly checkSpace?: (sql: Sql) => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
 
@@ -249,7 +251,10 @@ export function openSqlEvents(parts: EventParts): EventStore {
     consumers,
     lease,
     check: async (bytes = usualBytes) => {
-      await database.transaction((sql) => writeTrial(sql, bytes));
+      await database.transaction(async (sql) => {
+        await writeTrial(sql, bytes);
+        await parts.checkSpace?.(sql);
+      });
       await sync();
     },
     prune: (receivedBefore, after) => prune(database, receivedBefore, after),

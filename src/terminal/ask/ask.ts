@@ -24,7 +24,7 @@ export interface Ask {
   demand(flags: readonly string[], hint?: string): void;
   /**
    * Asks a yes-or-no question. Enter and Esc answer no. With `--yes`, svcpay answers yes without a
-   * question. `note` is a dim remark after the question.
+   * question. `note` is a dim remark below the question.
    */
   confirm(message: string, note?: string): Promise<boolean>;
   /**
@@ -75,7 +75,7 @@ export function createAsk(
     return around(() => question(prompter));
   };
   const confirm = async (message: string, note?: string): Promise<boolean> =>
-    yes || prompt('--yes', (prompter) => prompter.confirm(message, note));
+    yes || (await prompt('--yes', (prompter) => prompter.confirm(message, { note }))) === true;
   const typed = async <T>(
     { parse, ...question }: TextQuestion<T>,
     canGoBack: boolean,
@@ -95,7 +95,7 @@ export function createAsk(
       if (!(await confirm(message))) throw new Failure('declined', '', { money: otherwise });
     },
     confirmWithin: async (message, deadline) =>
-      yes || prompt('--yes', (prompter) => prompter.confirmWithin(message, deadline)),
+      yes || prompt('--yes', (prompter) => prompter.confirm(message, { deadline })),
     async secret(question) {
       const answer = await typed({ ...question, isSecret: true, parse: anyText }, false);
       if (answer === back)

@@ -19,11 +19,11 @@ import { StringDecoder } from 'node:string_decoder';
 export function askByLines(terminal: Terminal, signal: AbortSignal | undefined): Prompter {
   const lines = openLines(terminal, signal);
   return {
-    confirm: (message) => confirm(message, lines),
-    async confirmWithin(message, { left }) {
-      const remaining = formatDuration(Math.max(left(), 0));
+    async confirm(message, { deadline }) {
+      if (deadline === undefined) return confirm(message, lines);
+      const remaining = formatDuration(Math.max(deadline.left(), 0));
       const answer = await confirm(`${message} [quote valid ${remaining}]`, lines);
-      return left() <= 0 ? 'lapsed' : answer;
+      return deadline.left() <= 0 ? 'lapsed' : answer;
     },
     text({ message, example, default: suggested = '', validate, over, isSecret }) {
       lines.showOver(over);

@@ -1,6 +1,6 @@
 // Asks questions as prompts that svcpay redraws in place, on a terminal that supports escape
 // sequences.
-import { confirm, input, password, search, select } from '@inquirer/prompts';
+import { input, search, select } from '@inquirer/prompts';
 import { Failure, orFailure } from '../../formats/failure.js';
 import { plainLetters } from '../../formats/text.js';
 import { asciiGlyphs, sanitize, oneLine, truncate, widthOf, wrap } from '../text.js';
@@ -35,24 +35,13 @@ import { StringDecoder } from 'node:string_decoder';
  * @param onKey called at the first key of each question
  */
 export function askByPrompts(terminal: Terminal, onKey: () => void): Prompter {
-  const { stderr, stderrCanvas } = terminal;
+  const { stderrCanvas } = terminal;
   const run: Run = (prompt, behaviour = {}) => runPrompt(terminal, prompt, behaviour, onKey);
   return {
-    async confirm(message, note = '') {
-      const { columns, style } = stderrCanvas;
-      // A remark that does not fit beside the question stands above the question.
-      const isBeside = widthOf(`? ${message} (y/N)  ${note}`) + roomForAnswer <= columns;
-      if (!isBeside)
-        for (const line of wrap(note, columns - 2)) stderr.write(`  ${style.dim(line)}\n`);
-      const look = { note: isBeside ? note : undefined, isYesNo: true };
-      const config = { ...asked(terminal, message, look), default: false };
-      return (await run((context) => confirm(config, context), { isFresh: true })) === true;
-    },
-
-    async confirmWithin(message, deadline) {
-      const config = { ...asked(terminal, message, { isYesNo: true }), deadline };
+    async confirm(message, { note, deadline }) {
+      const config = { ...asked(terminal, message, { isYesNo: true }), note, deadline };
       const behaviour = { canGoBack: false, isFresh: true };
-      const answer = await run((context) => timedConfirm(config, context), behaviour);
+      const answer = await run((context) => yesOrNo(config, context), behaviour);
       return answer === back ? false : answer;
     },
 
@@ -60,25 +49,21 @@ export function askByPrompts(terminal: Terminal, onKey: () => void): Prompter {
       { message, example, default: suggested = '', isSecret, over: above, validate },
       canGoBack,
     ) {
-      if (isSecret === true) {
-        const look = asked(terminal, message, { hint: canGoBack ? escBack : undefined });
-        const config = { ...look, mask: true, toggleMask: false, validate };
-        return run((context) => password(config, context), { canGoBack });
-      }
       const over = above?.(stderrCanvas);
-      const separator = terminal.unicode ? ' · ' : ', ';
-      const hint = example === undefined ? escBack : `${example}${separator}${escBack}`;
+      const hints = [...(example === undefined ? [] : [example]), ...(canGoBack ? [escBack] : [])];
+      const hint = hints.length === 0 ? undefined : hints.join(terminal.unicode ? ' · ' : ', ');
       let isRefused = false;
       const config = {
         ...asked(terminal, message, { hint, over }),
         default: suggested,
+        ...(isSecret === true && { transformer: (typed: string) => '*'.repeat(typed.length) }),
         validate(answer: string) {
           const judged = validate(answer);
           isRefused = judged !== true;
           return judged;
         },
       };
-      const behaviour = { isRefused: () => isRefused, isWiped: over !== undefined };
+      const behaviour = { canGoBack, isRefused: () => isRefused, isWiped: over !== undefined };
       return run((context) => input(config, context), behaviour);
     },
 
@@ -186,9 +171,6 @@ function askSearch<T>(
   });
 }
 
-/** The width of a typed answer to a yes-or-no question. */
-const roomForAnswer = 5;
-
 const startingAt = <T>(first: T | undefined): { default?: T } =>
   first === undefined ? {} : { default: first };
 
@@ -245,8 +227,6 @@ interface PromptLook {
   readonly shortcut?: { readonly key: string; readonly name: string } | undefined;
   /** A dim text in parentheses after the question, until the person has answered. */
   readonly hint?: string | undefined;
-  /** A dim remark after `(y/N)`. */
-  readonly note?: string | undefined;
   /** Whether the answer follows the question on the same line. */
   readonly isYesNo?: boolean;
   readonly over?: readonly string[] | undefined;
@@ -263,7 +243,7 @@ const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text
 
 function promptTheme(
   { unicode, stderrCanvas: { style, columns } }: Terminal,
-  { escape, shortcut, hint, note, isYesNo = false, over = [], onHighlight }: PromptLook,
+  { escape, shortcut, hint, isYesNo = false, over = [], onHighlight }: PromptLook,
 ) {
   const { bold, cyan, dim } = style;
   const sign = (text: string): string => (unicode ? text : asciiGlyphs(text));
@@ -297,7 +277,7 @@ function promptTheme(
         wrap(text, columns - 3)
           .map((line, i) => `${i === 0 ? style.red(sign('✗')) : ' '} ${line}`)
           .join('\n'),
-      defaultAnswer: (text: string) => dim(note ? `(${text})  ${note}` : `(${text})`),
+      defaultAnswer: (text: string) => dim(`(${text})`),
       help: (text: string) => dim(text),
       highlight(text: string) {
         onHighlight?.(text);
@@ -317,19 +297,22 @@ function promptTheme(
 
 interface Config {
   readonly message: string;
-  readonly deadline: Deadline;
+  /** A dim remark below the question. */
+  readonly note: string | undefined;
+  readonly deadline: Deadline | undefined;
   readonly theme: ReturnType<typeof promptTheme>;
 }
 
 const tickMs = 1000;
 
-const timedConfirm = createPrompt<boolean | 'lapsed', Config>(
-  ({ message, deadline, theme: look }, done) => {
+/** A yes-or-no question, which lapses at its deadline. */
+const yesOrNo = createPrompt<boolean | 'lapsed', Config>(
+  ({ message, note, deadline, theme: look }, done) => {
     const theme = makeTheme(look);
     const [answer, setAnswer] = useState<boolean | 'lapsed' | undefined>(undefined);
     const [typed, setTyped] = useState('');
     const [error, setError] = useState<string | undefined>(undefined);
-    const [left, setLeft] = useState(deadline.left());
+    const [left, setLeft] = useState(deadline?.left());
     const prefix = usePrefix({
       status: answer === undefined || answer === 'lapsed' ? 'idle' : 'done',
       theme,
@@ -339,13 +322,13 @@ const timedConfirm = createPrompt<boolean | 'lapsed', Config>(
       setAnswer(given);
       done(given);
     };
+    const isLate = (): boolean => deadline !== undefined && deadline.left() <= 0;
     useEffect(() => {
       const tick = (): void => {
-        const rest = deadline.left();
-        setLeft(rest);
-        if (rest <= 0) end('lapsed');
+        setLeft(deadline?.left());
+        if (isLate()) end('lapsed');
       };
-      return deadline.every(tickMs, tick);
+      return deadline?.every(tickMs, tick);
     }, []);
     useKeypress((key, line) => {
       if (answer !== undefined) return;
@@ -356,7 +339,7 @@ const timedConfirm = createPrompt<boolean | 'lapsed', Config>(
       }
       const given = readAnswer(typed);
       // A yes after the time limit does not count.
-      if (given !== undefined) return end(deadline.left() <= 0 ? 'lapsed' : given);
+      if (given !== undefined) return end(isLate() ? 'lapsed' : given);
       line.write(typed);
       setError('Answer y or n.');
     });
@@ -366,15 +349,18 @@ const timedConfirm = createPrompt<boolean | 'lapsed', Config>(
       const text = answer === 'lapsed' ? 'the quote expired' : answer ? 'Yes' : 'No';
       return `${prefix} ${style.message(message, 'done')} ${style.answer(text)}`;
     }
-    const note = `quote valid ${formatDuration(Math.ceil(Math.max(left, 0) / tickMs) * tickMs)}`;
-    const asked = style.message(message, 'idle');
-    const question = `${prefix} ${asked} ${style.defaultAnswer('y/N')} ${typed}`;
-    return [
-      question,
-      [...(error === undefined ? [] : [style.error(error)]), style.help(note)].join('\n'),
+    const remark = left === undefined ? note : validFor(left);
+    const below = [
+      ...(error === undefined ? [] : [style.error(error)]),
+      ...(remark === undefined ? [] : [style.help(remark)]),
     ];
+    const asked = style.message(message, 'idle');
+    return [`${prefix} ${asked} ${style.defaultAnswer('y/N')} ${typed}`, below.join('\n')];
   },
 );
+
+const validFor = (left: number): string =>
+  `quote valid ${formatDuration(Math.ceil(Math.max(left, 0) / tickMs) * tickMs)}`;
 
 function readAnswer(typed: string): boolean | undefined {
   const word = typed.trim().toLowerCase();

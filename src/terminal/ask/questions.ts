@@ -119,8 +119,11 @@ export interface Deadline {
 
 /** Asks the questions, as prompts or as plain lines. */
 export interface Prompter {
-  confirm(message: string, note: string | undefined): Promise<boolean>;
-  confirmWithin(message: string, deadline: Deadline): Promise<boolean | 'lapsed'>;
+  /** Asks a yes-or-no question, which lapses at its deadline. `note` is a dim remark. */
+  confirm(
+    message: string,
+    more: { readonly note?: string | undefined; readonly deadline?: Deadline },
+  ): Promise<boolean | 'lapsed'>;
   /** @param canGoBack whether the question accepts the answer `back` */
   text(question: JudgedText, canGoBack: boolean): Promise<string | Back>;
   choose<T>(question: ChoiceQuestion<T>): Promise<T | Back>;

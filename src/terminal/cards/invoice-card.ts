@@ -259,13 +259,29 @@ function lineOf(
 export const qrSvg = (text: string): string => `${svgOf(encodeForFile(text))}\n`;
 
 /**
- * Returns a QR code of a text as a PNG image. Throws Failure `usage` if a QR code cannot hold the
+ * Returns a QR code of a text as a PNG image with one bit per pixel. A module is eight pixels wide,
+ * which is one byte, and eight lines high. Throws Failure `usage` if a QR code cannot hold the
  * whole text.
  */
 export function qrPng(text: string): Uint8Array {
   const { size, isDark } = encodeForFile(text);
-  const module = (pixel: number): number => Math.floor(pixel / pixelsPerModule);
-  return encodePng(size * pixelsPerModule, (row, column) => isDark(module(row), module(column)));
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(size * pixelsPerModule, 0);
+  header.writeUInt32BE(size * pixelsPerModule, 4);
+  // One bit per pixel in greyscale. The compression, filter and interlacing methods have the
+  // simplest value, 0.
+  header.writeUInt8(1, 8);
+  const lines = Array.from({ length: size * pixelsPerModule }, (_, line) => {
+    const row = Math.floor(line / pixelsPerModule);
+    // The first byte of a line names its filter, which is none.
+    return [0, ...Array.from({ length: size }, (_, column) => (isDark(row, column) ? 0 : 0xff))];
+  });
+  return Buffer.concat([
+    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(Buffer.from(lines.flat()))),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
 }
 
 function encodeForFile(text: string): Bitmap {
@@ -273,40 +289,6 @@ function encodeForFile(text: string): Bitmap {
   if (bitmap === undefined)
     throw new Failure('usage', `${text.length} characters are too many for a QR code.`);
   return bitmap;
-}
-
-const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
-
-/** Encodes a square black-and-white picture as PNG with one bit per pixel and three chunks. */
-function encodePng(size: number, isDark: (row: number, column: number) => boolean): Uint8Array {
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(size, 0);
-  header.writeUInt32BE(size, 4);
-  // The PNG has one bit per pixel in greyscale. The compression, filter and interlacing methods
-  // have the simplest value, 0.
-  header.writeUInt8(1, 8);
-  const pixels = Buffer.concat(
-    Array.from({ length: size }, (_, row) => scanline(size, (column) => isDark(row, column))),
-  );
-  return Buffer.concat([
-    Buffer.from(signature),
-    chunk('IHDR', header),
-    chunk('IDAT', deflateSync(pixels)),
-    chunk('IEND', Buffer.alloc(0)),
-  ]);
-}
-
-/**
- * Encodes a line of pixels: a filter byte (no filter), then eight pixels per byte, with the
- * leftmost pixel in the highest bit. A bit with the value 1 is a white pixel.
- */
-function scanline(size: number, isDark: (column: number) => boolean): Buffer {
-  const line = Buffer.alloc(1 + Math.ceil(size / 8));
-  for (let column = 0; column < size; column++) {
-    const index = 1 + (column >> 3);
-    if (!isDark(column)) line.writeUInt8(line.readUInt8(index) | (0x80 >> (column & 7)), index);
-  }
-  return line;
 }
 
 function chunk(type: string, data: Buffer): Buffer {

@@ -108,7 +108,8 @@ export const methodProperties = (method: string | null | undefined): MethodPrope
 
 interface RailProperties {
   readonly method: RailMethod;
-  readonly paysTo: readonly Destination['kind'][];
+  /** The currency that the recipient gets. */
+  readonly ccy: 'BTC' | 'USDT';
   /** The type of destination, in words, such as `a Bitcoin address`. */
   readonly destination: string;
   /** The type of destination as an argument of the command, such as `ADDRESS`. */
@@ -132,7 +133,7 @@ interface RailProperties {
 export const rails = {
   lightning: {
     method: 'lightning',
-    paysTo: ['bolt11'],
+    ccy: 'BTC',
     destination: 'a Lightning invoice',
     argument: 'INVOICE',
     amount: 'in invoice',
@@ -141,7 +142,7 @@ export const rails = {
   },
   lnurl: {
     method: 'lnurl',
-    paysTo: ['lightning-address', 'lnurl'],
+    ccy: 'BTC',
     destination: 'a Lightning Address or an LNURL',
     argument: 'ADDRESS',
     amount: 'on source',
@@ -150,7 +151,7 @@ export const rails = {
   },
   onchain: {
     method: 'on-chain',
-    paysTo: ['bitcoin-address'],
+    ccy: 'BTC',
     destination: 'a Bitcoin address',
     argument: 'ADDRESS',
     amount: 'on destination',
@@ -159,7 +160,7 @@ export const rails = {
   },
   usdt: {
     method: 'tron',
-    paysTo: ['tron-address', 'evm-address'],
+    ccy: 'USDT',
     destination: 'a TRON address',
     argument: 'ADDRESS',
     amount: 'on destination',
@@ -173,8 +174,17 @@ export type Rail = keyof typeof rails;
 
 export const railProperties = (rail: Rail): RailProperties => rails[rail];
 
-export const railTo = (destination: Destination['kind']): RailProperties | undefined =>
-  Object.values<RailProperties>(rails).find(({ paysTo }) => paysTo.includes(destination));
+const railsTo: Readonly<Record<Exclude<Destination['kind'], 'bip21'>, Rail>> = {
+  bolt11: 'lightning',
+  lnurl: 'lnurl',
+  'lightning-address': 'lnurl',
+  'bitcoin-address': 'onchain',
+  'tron-address': 'usdt',
+  'evm-address': 'usdt',
+};
+
+/** Returns the rail that pays to a destination. */
+export const railTo = (destination: keyof typeof railsTo): Rail => railsTo[destination];
 
 /**
  * Returns the rail of a payment kind in the journal, such as `send lightning`, or undefined for

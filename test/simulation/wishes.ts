@@ -4,6 +4,7 @@ import Big from 'big.js';
 import { money } from '../../src/formats/amount.js';
 import { decodeInvoice, type Invoice } from '../../src/formats/bolt11/decode.js';
 import { encodeInvoice } from '../../src/formats/bolt11/encode.js';
+import type { Order } from '../../src/wallet/order/orders.js';
 import {
   deducting,
   lightningOrder,
@@ -11,8 +12,7 @@ import {
   onchainOrder,
   swapOrder,
   usdtOrder,
-  type Order,
-} from '../../src/wallet/order/orders.js';
+} from '../support/orders.js';
 import { wireJson } from '../../src/api/wire.js';
 import { instructionOfOrder, orderOf } from '../../src/wallet/instruction/order.js';
 import type { Instruction } from '../../src/wallet/instruction/instruction.js';

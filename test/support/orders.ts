@@ -2,9 +2,17 @@
 import Big from 'big.js';
 import type { Sandbox } from '../../src/sandbox/server.js';
 import type { PaymentDraft } from '../../src/store/journal/payment.js';
-import { instructionOfOrder } from '../../src/wallet/instruction/order.js';
-import { askedColumns } from '../../src/wallet/instruction/instruction.js';
-import { encodeOrder, type Order } from '../../src/wallet/order/orders.js';
+import type { Money } from '../../src/formats/amount.js';
+import { detectDestination } from '../../src/formats/destination.js';
+import { instructionOfOrder, sendTarget } from '../../src/wallet/instruction/order.js';
+import { askedColumns, walletKey } from '../../src/wallet/instruction/instruction.js';
+import {
+  encodeOrder,
+  invoiceOrder,
+  type Order,
+  pricedOrder,
+  walletSide as sideOf,
+} from '../../src/wallet/order/orders.js';
 
 /** Returns the amount debited, the amount received and the method as a line of text. */
 export function shownOrder({ body }: Order): string {
@@ -38,4 +46,41 @@ export const paymentDraft = (order: Order, ref: string): PaymentDraft => ({
   ...askedColumns(instructionOfOrder(order, false), order.kind),
   request: encodeOrder(order),
   terms: {},
+});
+
+function orderTo(address: string, amount: Money, from: string, side: 'gets' | 'debits'): Order {
+  const target = sendTarget(detectDestination(address), {}, { now: 0 });
+  return 'invoice' in target
+    ? invoiceOrder(target, from)
+    : pricedOrder(target, sideOf(from), amount, side);
+}
+
+export { invoiceOrder as lightningOrder };
+
+export const lnurlOrder = (address: string, amount: Money): Order =>
+  orderTo(address, amount, amount.ccy, 'debits');
+
+export const onchainOrder = (address: string, amount: Money, from: string): Order =>
+  orderTo(address, amount, from, 'gets');
+
+export const usdtOrder = onchainOrder;
+export const usdtSpendOrder = lnurlOrder;
+
+export const swapOrder = (
+  from: string,
+  to: string,
+  amount: Money,
+  side: 'source' | 'dest',
+): Order =>
+  pricedOrder(
+    { kind: 'swap', destReq: sideOf(to), destination: to, key: walletKey(to) },
+    sideOf(from),
+    amount,
+    side === 'source' ? 'debits' : 'gets',
+  );
+
+/** Changes an order so that the service takes the fees out of the amount. */
+export const deducting = ({ body, ...order }: Order): Order => ({
+  ...order,
+  body: { ...body, deductNetworkFeesFromDest: true },
 });

@@ -171,7 +171,12 @@ function aboutDestination({ pays, uriTexts, instruction }: SendRequest): CardLin
     default:
       return [
         ...texts,
-        { label: 'To', value: pays.text, note: railTo(pays.kind)?.note, whole: true },
+        {
+          label: 'To',
+          value: pays.text,
+          note: railProperties(railTo(pays.kind)).note,
+          whole: true,
+        },
         ...fees,
       ];
   }

@@ -22,7 +22,7 @@ import { directionOf, type ReadService, readTransaction } from '../transaction/r
 import {
   decodeOrder,
   encodeOrder,
-  lightningOrder,
+  invoiceOrder,
   type Order,
   echoes,
   isOfAccount,
@@ -197,7 +197,7 @@ const importedOrder = (txn: Transaction): Order | undefined =>
     const order = orderOfQuote(txn);
     const { paymentRequest } = txn.destReq.reqDetails ?? {};
     return txn.destReq.method === 'lightning' && typeof paymentRequest === 'string'
-      ? lightningOrder(decodeInvoice(paymentRequest), order.body.sourceReq.ccy)
+      ? invoiceOrder(decodeInvoice(paymentRequest), order.body.sourceReq.ccy)
       : { ...order, isImported: true };
   });
 

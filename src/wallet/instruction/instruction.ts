@@ -19,6 +19,7 @@ import { Failure, notSent } from '../../formats/failure.js';
 import { isFields, entryOf } from '../../formats/text.js';
 import type { Payment, PaymentDraft } from '../../store/journal/payment.js';
 import { parseBitcoinAddress } from '../../formats/address.js';
+import type { Invoice } from '../../formats/bolt11/decode.js';
 import { type Destination, lnurlTarget } from '../../formats/destination.js';
 
 /**
@@ -299,6 +300,10 @@ export function keysOf({ kind, value, text }: Destination): readonly string[] {
       ];
   }
 }
+
+/** The key of an invoice, which can be paid only once. */
+export const invoiceKey = ({ paymentHash }: Pick<Invoice, 'paymentHash'>): string =>
+  `bolt11:${paymentHash}`;
 
 export const nodeKey = (node: string): string => `node:${node}`;
 export const tronKey = (address: string): string => `tron:${address}`;

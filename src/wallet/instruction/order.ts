@@ -3,26 +3,24 @@
 // destinations that must not be paid.
 import type { Rates, Wallet, Transaction } from '../../api/types.js';
 import { money, type Money, fixed, fromWire, formatSats, satsOf } from '../../formats/amount.js';
-import { detectDestination, type Bip21Destination } from '../../formats/destination.js';
+import { detectDestination, type Destination } from '../../formats/destination.js';
 import {
-  deducting,
-  lightningOrder,
-  lnurlOrder,
-  onchainOrder,
-  swapOrder,
-  usdtOrder,
-  usdtSpendOrder,
+  invoiceOrder,
   type Order,
+  pricedOrder,
+  type Target,
+  walletSide,
   type Worth,
   notObeyed,
 } from '../order/orders.js';
-import { payoutOrder, payoutDestination, bankKey, payeeOf } from '../payout/methods.js';
+import { payoutDestination, bankKey, payeeOf } from '../payout/methods.js';
 import { inBtc } from '../quote/quote.js';
 import {
   exact,
   type Instruction,
   wholeOf,
   type WrittenAmount,
+  invoiceKey,
   keysOf,
   nodeKey,
   walletKey,
@@ -30,7 +28,7 @@ import {
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
 import { Failure, ifAvailable, notSent, orFailure } from '../../formats/failure.js';
 import { entryOf } from '../../formats/text.js';
-import { isOnNetwork, type Network } from '../../formats/rails.js';
+import { isOnNetwork, railProperties, railTo, type Network } from '../../formats/rails.js';
 import Big from 'big.js';
 import { ServiceError } from '../../api/errors.js';
 import {
@@ -77,75 +75,63 @@ export async function orderFor(
 
 /** Throws Failure if the amount of this moment cannot be paid, such as an empty wallet. */
 export function orderOf(instruction: Instruction, moment: Moment): Order {
-  const { note, deductFees, isImported } = instruction;
-  const order = bare(instruction, moment);
-  const less = deductFees ? deducting(order) : order;
+  const { note, deductFees, isImported, once, payout } = instruction;
+  const { body, ...order } = bare(instruction, moment);
   return {
-    ...less,
-    body: note === undefined ? less.body : { ...less.body, note },
-    idempotencyKey: instruction.once,
+    ...order,
+    body: {
+      ...body,
+      ...(payout?.sourceOfFunds !== undefined && { sourceOfFunds: payout.sourceOfFunds }),
+      ...(deductFees && { deductNetworkFeesFromDest: true }),
+      ...(note !== undefined && { note }),
+    },
+    idempotencyKey: once,
     ...(isImported === true && { isImported }),
   };
 }
 
 function bare(instruction: Instruction, moment: Moment): Order {
-  const { verb, from, to } = instruction;
-  switch (verb) {
-    case 'swap': {
-      const side = exact(instruction)?.side === 'gets' ? 'dest' : 'source';
-      return swapOrder(from, to, spent(instruction, moment).amount, side);
-    }
-    case 'payout':
-      return payoutOrder(instruction, spent(instruction, moment).amount);
-    case 'send':
-      return send(instruction, moment);
-  }
-}
-
-function send(instruction: Instruction, moment: Moment): Order {
-  const { to, from } = instruction;
-  const found = detectDestination(to);
-  switch (found.kind) {
-    case 'bolt11':
-      return lightningOrder(found.value, from);
-    case 'bip21':
-      return uriOrder(found.value, instruction, moment);
-    case 'lnurl':
-    case 'lightning-address': {
-      const { amount: debit, worth } = spent(instruction, moment);
-      return { ...lnurlOrder(found.text, debit), worth };
-    }
-    case 'bitcoin-address':
-      return addressOrder(found.value.address, instruction, moment);
-    case 'tron-address':
-    case 'evm-address': {
-      const { address } = found.value;
-      const { amount } = spent(instruction, moment);
-      return exact(instruction)?.side === 'gets'
-        ? usdtOrder(address, amount, from)
-        : usdtSpendOrder(address, amount);
-    }
-  }
-}
-
-/** Pays the invoice of a URI while it is valid, otherwise the address. */
-function uriOrder(
-  { bitcoin, invoice }: Bip21Destination,
-  instruction: Instruction,
-  moment: Moment,
-): Order {
-  const { ways = [], from } = instruction;
-  const isValid = invoice !== null && invoice.expiresAt > moment.now;
-  const isOverLightning = ways[0] === 'lightning' && (ways.length === 1 || isValid);
-  if (invoice !== null && (isOverLightning || bitcoin === null))
-    return lightningOrder(invoice, from);
-  return addressOrder(bitcoin?.address ?? '', instruction, moment);
-}
-
-function addressOrder(address: string, instruction: Instruction, moment: Moment): Order {
+  const { from, payout } = instruction;
+  const target = targetOf(instruction, moment);
+  if ('invoice' in target) return invoiceOrder(target, from);
   const { amount, worth } = spent(instruction, moment);
-  checkOnchainAmount(amount);
-  return { ...onchainOrder(address, amount, instruction.from), worth };
+  const isOnchain = target.destReq.method === 'on-chain';
+  if (isOnchain) checkOnchainAmount(amount);
+  // An on-chain payment states the amount received, even of a whole balance (endpoint 6, rule 5).
+  const side = exact(instruction)?.side ?? (isOnchain ? 'gets' : 'debits');
+  return { ...pricedOrder(target, payout?.sourceReq ?? walletSide(from), amount, side), worth };
+}
+
+/** The destination of an instruction at this moment: an invoice, or what needs an amount. */
+function targetOf(instruction: Instruction, moment: Moment): Target | Invoice {
+  const { verb, to, keys, payout } = instruction;
+  const [key = ''] = keys;
+  if (verb === 'swap') return { kind: 'swap', destReq: walletSide(to), destination: to, key };
+  if (payout === undefined) return sendTarget(detectDestination(to), instruction, moment);
+  const { destReq } = payout;
+  return { kind: 'payout', destReq, destination: payoutDestination(destReq), key };
+}
+
+/** @param moment the time that decides whether the invoice of a URI is still valid */
+export function sendTarget(
+  found: Destination,
+  { ways = [] }: Pick<Instruction, 'ways'>,
+  moment: Pick<Moment, 'now'>,
+): Target | Invoice {
+  if (found.kind === 'bolt11') return found.value;
+  if (found.kind === 'bip21') {
+    const { bitcoin, invoice } = found.value;
+    const isValid = invoice !== null && invoice.expiresAt > moment.now;
+    const isOverLightning = ways[0] === 'lightning' && (ways.length === 1 || isValid);
+    if (invoice !== null && (isOverLightning || bitcoin === null)) return invoice;
+    return sendTarget(detectDestination(bitcoin?.address ?? ''), {}, moment);
+  }
+  const rail = railTo(found.kind);
+  const { method, ccy } = railProperties(rail);
+  const { text: address } = found;
+  const [key = ''] = keysOf(found);
+  const destReq = { ccy, method, reqDetails: { address } };
+  return { kind: `send ${rail}`, destReq, destination: address, key };
 }
 
 /** The exact amount of this moment, with the amount before its conversion to bitcoin. */
@@ -186,7 +172,7 @@ export function orderOfQuote(txn: Transaction): Order {
       ...(typeof note === 'string' && { note }),
       ...(deductNetworkFeesFromDest === true && { deductNetworkFeesFromDest }),
     },
-    idempotencyKey: invoice === undefined ? null : `bolt11:${invoice.paymentHash}`,
+    idempotencyKey: invoice === undefined ? null : invoiceKey(invoice),
     destination: invoice?.payee ?? destinationOf(destReq),
     key: keyOf(destReq, invoice),
     receives: dest && amount != null ? money(destReq.ccy, fromWire(amount)) : undefined,

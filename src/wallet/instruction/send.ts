@@ -10,7 +10,6 @@ import {
   parseAmount,
   type Money,
 } from '../../formats/amount.js';
-import type { Invoice } from '../../formats/bolt11/decode.js';
 import {
   detectDestination,
   type Bip21Destination,
@@ -39,6 +38,7 @@ import {
   written,
   type WrittenAmount,
   keysOf,
+  invoiceKey,
 } from './instruction.js';
 
 /** The payment that a person requests, as the text of arguments and flags. */
@@ -105,8 +105,7 @@ export function readSend(words: SendWords, environment: SendEnvironment): ReadSe
   const { via, rail } = words;
   if (via !== undefined)
     throw refused('only a bitcoin: URI lets you choose between Lightning and on-chain');
-  if (rail !== undefined && !railProperties(rail).paysTo.includes(found.kind))
-    throw otherDestination(found.kind, rail);
+  if (rail !== undefined && rail !== railTo(found.kind)) throw otherDestination(found.kind, rail);
   switch (found.kind) {
     case 'bolt11':
       return readInvoice(found, words, environment);
@@ -175,9 +174,6 @@ function readInvoice(
     from: words.from ?? 'BTC',
   });
 }
-
-/** The key of an invoice, which can be paid only once. */
-export const invoiceKey = ({ paymentHash }: Invoice): string => `bolt11:${paymentHash}`;
 
 /**
  * Reads a payment to an LNURL. The requested amount is the amount to debit (endpoint 6, rule 3), so
@@ -369,7 +365,7 @@ function complete(
     ...(name !== undefined && { name }),
     ...(note !== undefined && { note }),
   };
-  const slow = railTo(pays.kind)?.isSlow === true;
+  const slow = railProperties(railTo(pays.kind)).isSlow;
   return { request: { instruction, pays, uriTexts: [], slow } };
 }
 

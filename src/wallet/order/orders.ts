@@ -22,17 +22,14 @@ import {
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import { describeDuration } from '../../formats/calendar.js';
 import { Failure, notSent, orFailure } from '../../formats/failure.js';
-import { railProperties, type Rail } from '../../formats/rails.js';
 import * as v from 'valibot';
 import {
   canonicalJson,
   decimal,
   bodySchema,
-  lnurlKey,
+  invoiceKey,
   nodeKey,
-  onchainKey,
-  tronKey,
-  walletKey,
+  type WrittenAmount,
 } from '../instruction/instruction.js';
 import { misreadText, deductions } from '../../api/reading.js';
 import { lnurlTarget } from '../../formats/destination.js';
@@ -75,12 +72,10 @@ export interface Worth extends Money {
   readonly rate: Big;
 }
 
-const servicepay = 'servicepay';
-
 /** A side of an order that an internal wallet pays or gets. */
-const walletSide = (ccy: string, amount?: Big): CreateSide => ({
+export const walletSide = (ccy: string, amount?: Big): CreateSide => ({
   ccy,
-  method: servicepay,
+  method: 'servicepay',
   reqDetails: {},
   ...(amount !== undefined && { amtRequested: amount }),
 });
@@ -89,13 +84,13 @@ const walletSide = (ccy: string, amount?: Big): CreateSide => ({
  * Creates an order that pays an invoice. Neither side of the order has an amount, because the
  * invoice contains the amount (endpoint 6, rule 2).
  */
-export const lightningOrder = (invoice: Invoice, from: string): Order => ({
+export const invoiceOrder = (invoice: Invoice, from: string): Order => ({
   kind: 'send lightning',
   body: {
     sourceReq: walletSide(from),
     destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest: invoice.invoice } },
   },
-  idempotencyKey: `bolt11:${invoice.paymentHash}`,
+  idempotencyKey: invoiceKey(invoice),
   notBefore: invoice.timestamp * 1000,
   expiresAt: invoice.expiresAt,
   destination: invoice.payee,
@@ -106,99 +101,31 @@ export const lightningOrder = (invoice: Invoice, from: string): Order => ({
       : { ccy: 'BTC', value: btcFromMsat(invoice.amountMsat) },
 });
 
-/**
- * Creates an order that pays to an LNURL and states its amount on the source side, in the currency
- * of the paying wallet (endpoint 6, rule 3).
- * @param address a Lightning Address or an LNURL, which the service resolves
- */
-export const lnurlOrder = (address: string, amount: Money): Order =>
-  spendOrder('lnurl', 'BTC', address, amount);
-
-/**
- * Creates an order for an on-chain payment. The order states the amount on its destination side, in
- * BTC (endpoint 6, rule 5).
- */
-export const onchainOrder = (address: string, amount: Money, from: string): Order =>
-  addressOrder('onchain', address, walletSide(from), amount.ccy, amount);
-
-/**
- * Changes an order so that the service takes the fees out of the amount and the recipient gets
- * less.
- */
-export const deducting = ({ body, ...order }: Order): Order => ({
-  ...order,
-  body: { ...body, deductNetworkFeesFromDest: true },
-});
-
-/**
- * Creates an order for a USDT payment over TRON that fixes the amount that the recipient gets
- * (endpoint 6, rules 1 and 6).
- */
-export const usdtOrder = (address: string, amount: Money, from: string): Order =>
-  addressOrder('usdt', address, walletSide(from), amount.ccy, amount);
-
-/**
- * Creates an order for a USDT payment that states its amount on the source side, so that the
- * service debits exactly this amount (endpoint 6, rules 1 and 6).
- */
-export const usdtSpendOrder = (address: string, amount: Money): Order =>
-  spendOrder('usdt', 'USDT', address, amount);
-
-type AddressRail = Exclude<Rail, 'lightning'>;
-
-const keyOn: Readonly<Record<AddressRail, (address: string) => string>> = {
-  lnurl: lnurlKey,
-  onchain: onchainKey,
-  usdt: tronKey,
-};
-
-/**
- * Creates an order that fixes the debit of the wallet. If both sides have the same currency, the
- * recipient gets the debited amount.
- */
-function spendOrder(rail: AddressRail, ccy: string, address: string, spent: Money): Order {
-  const order = addressOrder(rail, address, walletSide(spent.ccy, spent.value), ccy);
-  return { ...order, receives: spent.ccy === ccy ? spent : undefined };
+/** The destination of an order that states an amount. */
+export interface Target extends Pick<Order, 'kind' | 'destination' | 'key'> {
+  readonly destReq: CreateSide;
 }
 
-/** Creates an order to an address. `amount` fixes what the recipient gets. */
-function addressOrder(
-  rail: AddressRail,
-  address: string,
+/**
+ * Creates an order that states its amount on one side (endpoint 6, rule 1). The rate decides what
+ * the recipient gets for a debit in another currency, so the order does not define it.
+ */
+export function pricedOrder(
+  { destReq, ...target }: Target,
   sourceReq: CreateSide,
-  ccy: string,
-  amount?: Money,
+  amount: Money,
+  side: WrittenAmount['side'],
 ): Order {
-  const { method } = railProperties(rail);
+  const isDebit = side === 'debits';
+  const stated = { amtRequested: amount.value };
   return {
-    kind: `send ${rail}`,
+    ...target,
     body: {
-      sourceReq,
-      destReq: { ...walletSide(ccy, amount?.value), method, reqDetails: { address } },
+      sourceReq: { ...sourceReq, ...(isDebit && stated) },
+      destReq: { ...destReq, ...(!isDebit && stated) },
     },
     idempotencyKey: null,
-    destination: address,
-    key: keyOn[rail](address),
-    receives: amount,
-  };
-}
-
-/**
- * Creates an order for a swap. Both sides of a swap use the method of the internal wallet, but only
- * one side states an amount (endpoint 6, rules 1 and 8).
- */
-export function swapOrder(from: string, to: string, amount: Money, side: 'source' | 'dest'): Order {
-  const isSource = side === 'source';
-  return {
-    kind: 'swap',
-    body: {
-      sourceReq: walletSide(from, isSource ? amount.value : undefined),
-      destReq: walletSide(to, isSource ? undefined : amount.value),
-    },
-    idempotencyKey: null,
-    destination: to,
-    key: walletKey(to),
-    receives: isSource ? undefined : amount,
+    receives: isDebit && sourceReq.ccy !== destReq.ccy ? undefined : amount,
   };
 }
 

@@ -1,5 +1,5 @@
 // Payout countries and methods as data (specification, section Supported fiat payout destinations),
-// the payee of a payout, and its instruction and order. A new payout method or a new country needs
+// the payee of a payout, and its instruction. A new payout method or a new country needs
 // only one line in its table.
 import { Failure } from '../../formats/failure.js';
 import { type Numbering, parseMobile } from '../../formats/country.js';
@@ -7,7 +7,6 @@ import { didYouMean, clip, plainLetters, entryOf, isFields } from '../../formats
 import type { DetailName, RequestSide, Institution } from '../../api/types.js';
 import { fixed, type Money } from '../../formats/amount.js';
 import type { Instruction, PayoutDetails } from '../instruction/instruction.js';
-import type { Order } from '../order/orders.js';
 
 export interface PayoutCountry extends Numbering {
   /** The country code in ISO 3166-1 alpha-2. */
@@ -382,25 +381,6 @@ export function instructionOf(
     deductFees: false,
     payout: details,
     ...(note !== undefined && { note }),
-  };
-}
-
-/** Derives the order of a payout from its instruction. */
-export function payoutOrder({ payout, keys }: Instruction, amount: Money): Order {
-  if (payout === undefined) throw new Error('The instruction of a payout lacks its details.');
-  const { sourceReq, destReq, sourceOfFunds } = payout;
-  const [key = ''] = keys;
-  return {
-    kind: 'payout',
-    body: {
-      sourceReq,
-      destReq: { ...destReq, amtRequested: amount.value },
-      ...(sourceOfFunds !== undefined && { sourceOfFunds }),
-    },
-    idempotencyKey: null,
-    destination: payoutDestination(destReq),
-    key,
-    receives: amount,
   };
 }
 

@@ -1,6 +1,6 @@
 // The payment screen shows each event of a payment.
 import Big from 'big.js';
-import { paymentDraft } from '../../support/orders.js';
+import { paymentDraft, swapOrder } from '../../support/orders.js';
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
 import {
@@ -13,7 +13,6 @@ import {
 import { money } from '../../../src/formats/amount.js';
 import { Failure } from '../../../src/formats/failure.js';
 import { opened, type Payment } from '../../../src/store/journal/payment.js';
-import { swapOrder } from '../../../src/wallet/order/orders.js';
 import type { Approval } from '../../../src/wallet/payment/model.js';
 
 const txn = (txnState: string, txnId = 't1'): Transaction => ({

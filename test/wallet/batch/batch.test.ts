@@ -8,7 +8,8 @@ import { shortOf } from '../../../src/wallet/batch/check.js';
 import { derivedRef, type Row } from '../../../src/wallet/batch/row.js';
 import { isProblem, readRows } from '../../../src/wallet/batch/rows.js';
 import { emptyTally, failureOf, tallied } from '../../../src/wallet/batch/run.js';
-import { lnurlOrder, onchainOrder, type Order } from '../../../src/wallet/order/orders.js';
+import type { Order } from '../../../src/wallet/order/orders.js';
+import { lnurlOrder, onchainOrder } from '../../support/orders.js';
 import { batchRow } from '../support/rows.js';
 
 const columns = {
@@ -180,7 +181,7 @@ describe('reference derived from an order', () => {
       true,
     ],
     ['changes with the amount', onchainOrder(address, parseAmount('1001sat'), 'BTC'), '', false],
-    ['changes with the kind of payment', lnurlOrder(address, parseAmount('1000sat')), '', false],
+    ['changes with the payee', lnurlOrder('a@b.example', parseAmount('1000sat')), '', false],
     ['changes with the name of the batch', order, 'december', false],
   ] as const)('derivedRef returns a reference that %s', ([, other, name, same]) => {
     const refOf = (each: Order, of: string): string =>

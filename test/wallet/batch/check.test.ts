@@ -11,9 +11,9 @@ import {
 } from '../../../src/store/journal/payment.js';
 import { checkBatch, staleRows } from '../../../src/wallet/batch/check.js';
 import type { Row } from '../../../src/wallet/batch/row.js';
-import { lightningOrder, lnurlOrder, type Order } from '../../../src/wallet/order/orders.js';
+import type { Order } from '../../../src/wallet/order/orders.js';
 import { invoice } from '../../simulation/wishes.js';
-import { paymentDraft } from '../../support/orders.js';
+import { paymentDraft, lightningOrder, lnurlOrder } from '../../support/orders.js';
 import { batchRow } from '../support/rows.js';
 
 const now = 1_800_000_000_000;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';
 import { compareRuns, needsAcceptance } from '../../../src/wallet/batch/compare.js';
 import type { PastRun, PaidRow, Row } from '../../../src/wallet/batch/row.js';
-import { lnurlOrder } from '../../../src/wallet/order/orders.js';
+import { lnurlOrder } from '../../support/orders.js';
 import { batchRow } from '../support/rows.js';
 
 const paid = (

@@ -7,7 +7,7 @@ import { Failure } from '../../../src/formats/failure.js';
 import { Ceiling, priceRows } from '../../../src/wallet/batch/check.js';
 import type { Row } from '../../../src/wallet/batch/row.js';
 import { tronAddress } from '../../support/destinations.js';
-import { lnurlOrder, usdtOrder } from '../../../src/wallet/order/orders.js';
+import { lnurlOrder, usdtOrder } from '../../support/orders.js';
 import { batchRow } from '../support/rows.js';
 
 const sats = (count: number, line: number): Row =>

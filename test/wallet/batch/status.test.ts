@@ -10,8 +10,7 @@ import {
 } from '../../../src/store/journal/payment.js';
 import { rowState } from '../../../src/wallet/batch/row.js';
 import { bitcoinAddress } from '../../support/destinations.js';
-import { paymentDraft } from '../../support/orders.js';
-import { deducting, onchainOrder } from '../../../src/wallet/order/orders.js';
+import { paymentDraft, deducting, onchainOrder } from '../../support/orders.js';
 
 const order = onchainOrder(bitcoinAddress(1), parseAmount('1000sat'), 'BTC');
 

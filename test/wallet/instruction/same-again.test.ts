@@ -2,13 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { money } from '../../../src/formats/amount.js';
 import { opened, requested, type AttemptState } from '../../../src/store/journal/payment.js';
-import {
-  lnurlOrder,
-  onchainOrder,
-  swapOrder,
-  type Order,
-  encodeOrder,
-} from '../../../src/wallet/order/orders.js';
+import { type Order, encodeOrder } from '../../../src/wallet/order/orders.js';
+import { lnurlOrder, onchainOrder, swapOrder } from '../../support/orders.js';
 import { sameAgain } from '../../../src/wallet/limits/limits.js';
 import { instructionOfOrder, orderOf } from '../../../src/wallet/instruction/order.js';
 import { askedColumns, type Instruction } from '../../../src/wallet/instruction/instruction.js';

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';
 import type { Budget, BudgetRules } from '../../../src/store/journal/journal.js';
 import { checkBudget, OverBudget } from '../../../src/wallet/limits/limits.js';
-import { lnurlOrder, swapOrder, type Order } from '../../../src/wallet/order/orders.js';
+import type { Order } from '../../../src/wallet/order/orders.js';
+import { lnurlOrder, swapOrder } from '../../support/orders.js';
 
 const rules: BudgetRules = {
   perPayment: {},

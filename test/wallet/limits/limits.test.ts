@@ -10,12 +10,7 @@ import {
   noLimits,
   readAllowed,
 } from '../../../src/wallet/limits/limits.js';
-import {
-  lnurlOrder,
-  onchainOrder,
-  swapOrder,
-  usdtOrder,
-} from '../../../src/wallet/order/orders.js';
+import { lnurlOrder, onchainOrder, swapOrder, usdtOrder } from '../../support/orders.js';
 
 const address = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
 const tron = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';

@@ -5,16 +5,16 @@ import { wireJson } from '../../../src/api/wire.js';
 import type { CreateTransaction } from '../../../src/api/types.js';
 import { parseAmount } from '../../../src/formats/amount.js';
 import { decodeInvoice } from '../../../src/formats/bolt11/decode.js';
+import { receiveBody } from '../../../src/wallet/order/orders.js';
 import {
+  walletSide,
   deducting,
   lightningOrder,
   lnurlOrder,
   onchainOrder,
-  receiveBody,
   swapOrder,
   usdtOrder,
-} from '../../../src/wallet/order/orders.js';
-import { walletSide } from '../../support/orders.js';
+} from '../../support/orders.js';
 
 /** The BOLT11 example of 2 500 micro-bitcoin. */
 const invoice =

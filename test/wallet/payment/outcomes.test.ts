@@ -5,11 +5,10 @@ import type { Transaction } from '../../../src/api/types.js';
 import { money } from '../../../src/formats/amount.js';
 import { Failure } from '../../../src/formats/failure.js';
 import { requested, type Attempt, type Payment } from '../../../src/store/journal/payment.js';
-import { lnurlOrder } from '../../../src/wallet/order/orders.js';
 import { recordResolution } from '../../../src/wallet/payment/record.js';
 import * as outcomes from '../../../src/wallet/payment/outcomes.js';
 import { emptyStore, memoryJournal } from '../../simulation/memory-journal.js';
-import { paymentDraft } from '../../support/orders.js';
+import { paymentDraft, lnurlOrder } from '../../support/orders.js';
 
 const order = lnurlOrder('ada@example.com', money('BTC', '0.00001'));
 const journal = memoryJournal(

@@ -11,13 +11,8 @@ import type { Rates, Transaction } from '../../../src/api/types.js';
 import { LostClaim } from '../../../src/store/journal/journal.js';
 import { latest, requested, type PaymentChange } from '../../../src/store/journal/payment.js';
 import { money } from '../../../src/formats/amount.js';
-import {
-  deducting,
-  onchainOrder,
-  swapOrder,
-  type Order,
-  usdtSpendOrder,
-} from '../../../src/wallet/order/orders.js';
+import type { Order } from '../../../src/wallet/order/orders.js';
+import { deducting, onchainOrder, swapOrder, usdtSpendOrder } from '../../support/orders.js';
 import { confirmQuote } from '../../../src/wallet/payment/resume.js';
 import { recordRead } from '../../../src/wallet/payment/record.js';
 import { pay, resume } from '../../../src/wallet/payment/pay.js';

@@ -1,7 +1,8 @@
 // svcpay accepts a quote only if the fields that decide where money goes are present and readable.
 import { describe, expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';
-import { onchainOrder, checkEcho } from '../../../src/wallet/order/orders.js';
+import { checkEcho } from '../../../src/wallet/order/orders.js';
+import { onchainOrder } from '../../support/orders.js';
 import { answer } from '../../support/fake-transport.js';
 import { start, world } from '../../api/support/client.js';
 

@@ -3,12 +3,8 @@ import { detailsOf } from '../../../src/api/reading.js';
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
 import { formatAmount, parseAmount } from '../../../src/formats/amount.js';
-import {
-  checkEcho,
-  deducting,
-  lnurlOrder,
-  onchainOrder,
-} from '../../../src/wallet/order/orders.js';
+import { checkEcho } from '../../../src/wallet/order/orders.js';
+import { deducting, lnurlOrder, onchainOrder } from '../../support/orders.js';
 import { readQuote, checkTerms } from '../../../src/wallet/quote/quote.js';
 
 const address = '1BoatSLRHtKNngkdXEeobR76b53LETtpyT';

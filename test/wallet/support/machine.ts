@@ -21,7 +21,8 @@ import type {
   PaymentService,
 } from '../../../src/wallet/payment/model.js';
 import { instructionOfOrder } from '../../../src/wallet/instruction/order.js';
-import { lnurlOrder, type Order } from '../../../src/wallet/order/orders.js';
+import type { Order } from '../../../src/wallet/order/orders.js';
+import { lnurlOrder } from '../../support/orders.js';
 import { pay } from '../../../src/wallet/payment/pay.js';
 import { money } from '../../../src/formats/amount.js';
 import { emptyStore, memoryJournal, type JournalStore } from '../../simulation/memory-journal.js';

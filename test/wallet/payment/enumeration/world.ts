@@ -13,7 +13,8 @@ import {
   type AttemptState,
   type Payment,
 } from '../../../../src/store/journal/payment.js';
-import { onchainOrder, type Order } from '../../../../src/wallet/order/orders.js';
+import type { Order } from '../../../../src/wallet/order/orders.js';
+import { onchainOrder } from '../../../support/orders.js';
 import { money } from '../../../../src/formats/amount.js';
 import type { RunMemory, Submitting, RunGoal } from '../../../../src/wallet/payment/model.js';
 import type { Quote } from '../../../../src/wallet/quote/quote.js';

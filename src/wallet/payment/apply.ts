@@ -115,9 +115,9 @@ export function apply(run: Run, event: RunEvent): Applied {
   switch (event.is) {
     case 'created':
       return created(run, event);
-    case 'create-refused':
-    case 'create-unanswered':
-      return notCreated(run, event);
+    case 'refused':
+    case 'unanswered':
+      return { run: sent(run, event) };
     case 'found':
       return found(run, event);
     case 'not-found': {
@@ -156,12 +156,7 @@ export function apply(run: Run, event: RunEvent): Applied {
     case 'submitted':
       return submitted(run, event);
     case 'confirmed':
-      return withTransaction(confirmed(run, event), attempt, event.txn, ms);
-    case 'confirm-refused':
-    case 'confirm-unanswered':
-      return { run: keep(confirmed(run, event), { reads: undefined }) };
-    case 'confirm-not-sent':
-      return { run: confirmed(run, event) };
+      return withTransaction(sent(run, event), attempt, event.txn, ms);
     // Returns the attempt to its quote, because no confirmation left this machine.
     case 'withdrawn': {
       const { number, request, txnId, txnState } = attempt;
@@ -248,17 +243,6 @@ function created(run: Run, { txn, started, funds, rates, at }: EventOf<'created'
   return { run: remember(next, 'quoted', { txn, rates, isMisdated }), change, submission };
 }
 
-function notCreated(run: Run, event: EventOf<'create-refused' | 'create-unanswered'>): Applied {
-  const { createRequest, funds } = memoryIn(run, 'requesting');
-  const tried = { ...createRequest, tries: createRequest.tries + 1, atMs: event.at.ms };
-  const { error } = event;
-  const news =
-    event.is === 'create-refused'
-      ? { funds: event.funds, createRequest: { ...tried, refusal: error } }
-      : { funds, createRequest: { ...tried, mayExist: tried.mayExist || event.mayExist, error } };
-  return { run: remember(run, 'requesting', news) };
-}
-
 function found(run: Run, { txn, number, started, at }: EventOf<'found'>): Applied {
   const { attempt } = run;
   const own = number === attempt.number ? attempt : requested(number, attempt.request);
@@ -272,8 +256,8 @@ function submitted(run: Run, { amounts, at }: EventOf<'submitted'>): Applied {
     { ...run.attempt, ...amounts, state: 'submitting' },
     at.ms,
   );
-  const confirmation = { tries: 0, atMs: at.ms, isUnanswered: false };
-  const after = remember(next, 'submitting', { confirmation, reads: undefined });
+  const sending = { tries: 0, atMs: at.ms, isUnanswered: false };
+  const after = remember(next, 'submitting', { sending, reads: undefined });
   return { run: after, change, submission: 'checked' };
 }
 
@@ -333,24 +317,23 @@ const again = (
     ? { ...reads, atMs, count: reads.count + 1, error }
     : { result, sinceMs: atMs, atMs, count: 1, error };
 
-/**
- * Counts how often svcpay tried to send the confirmation, and records the result of the latest try.
- */
-function confirmed(
-  run: Run,
-  event: EventOf<'confirmed' | 'confirm-refused' | 'confirm-unanswered' | 'confirm-not-sent'>,
-): Run {
-  const { confirmation } = memoryIn(run, 'submitting');
-  return remember(run, 'submitting', {
-    submittedHere: true,
-    confirmation: {
-      tries: confirmation.tries + 1,
-      atMs: event.at.ms,
-      isUnanswered: confirmation.isUnanswered || event.is === 'confirm-unanswered',
-      refusal: event.is === 'confirm-refused' ? event.error : confirmation.refusal,
-      error: event.is === 'confirmed' ? confirmation.error : event.error,
-    },
-  });
+/** Counts the create requests or the confirmations, and records the result of the latest one. */
+function sent(run: Run, event: EventOf<'confirmed' | 'refused' | 'unanswered'>): Run {
+  const { memory } = run;
+  const before = isIn(memory, 'requesting') ? memory : memoryIn(run, 'submitting');
+  const { tries, isUnanswered, refusal, error } = before.sending;
+  const sending = {
+    tries: tries + 1,
+    atMs: event.at.ms,
+    isUnanswered: isUnanswered || (event.is === 'unanswered' && event.mayHaveArrived),
+    refusal: event.is === 'refused' ? event.error : refusal,
+    error: event.is === 'confirmed' ? error : event.error,
+  };
+  if (before.phase === 'requesting' && event.is !== 'confirmed')
+    return remember(run, 'requesting', { sending, funds: event.funds });
+  // svcpay reads the transaction again, because the confirmation may have changed it.
+  const reads = mayHaveArrived(event) && { reads: undefined };
+  return remember(run, 'submitting', { sending, submittedHere: true, ...reads });
 }
 
 /** The steps that an event adds to the trail before the change of the event. */
@@ -366,14 +349,12 @@ export function stepsBefore(
       return [{ step: 'approved', detail: { ...consentOf(consent), ...termsOf(payment.terms) } }];
     case 'declined':
       return [{ step: 'declined', detail: consentOf(consent) }];
-    case 'create-refused':
-      return [requestStep('refused', 'create', event.error)];
-    case 'confirm-refused':
-      return [requestStep('refused', 'confirm', event.error)];
-    case 'create-unanswered':
-      return [requestStep('unanswered', 'create', event.error)];
-    case 'confirm-unanswered':
-      return [requestStep('unanswered', 'confirm', event.error)];
+    case 'refused':
+    case 'unanswered': {
+      const request = attempt.state === 'submitting' ? 'confirm' : 'create';
+      const detail = { request, ...failureOf(event.error) };
+      return request === 'create' || mayHaveArrived(event) ? [{ step: event.is, detail }] : [];
+    }
     case 'stopped':
       return [stopOf(event.failure)];
     case 'interrupted':
@@ -383,10 +364,9 @@ export function stepsBefore(
   }
 }
 
-const requestStep = (step: Telling['step'], request: string, error: Failure): Telling => ({
-  step,
-  detail: { request, ...failureOf(error) },
-});
+/** Whether a request to the service, which did not succeed, may have reached the service. */
+const mayHaveArrived = (event: RunEventBody): boolean =>
+  event.is === 'refused' || (event.is === 'unanswered' && event.mayHaveArrived);
 
 const consentOf = ({ by, proposal }: Consent): Detail => ({ consent: by, proposal });
 
@@ -411,8 +391,8 @@ const refusals: ReadonlySet<FailureKind> = new Set(['limit', 'usage', 'refused',
  * Whether the journal records an event at once although it changes nothing, because money may have
  * moved and the process may be killed while it waits.
  */
-export const isUrgent = ({ attempt }: Run, { is }: RunEventBody): boolean =>
-  attempt.state === 'submitting' && (is === 'confirm-unanswered' || is === 'confirm-refused');
+export const isUrgent = ({ attempt }: Run, event: RunEventBody): boolean =>
+  attempt.state === 'submitting' && mayHaveArrived(event);
 
 /** The details of the change that an event causes. */
 export function detailOf(

@@ -244,7 +244,8 @@ function announce(before: Run, after: Run, event: RunEventBody, { on }: PaymentD
   const isStarted = (event.is === 'created' || event.is === 'found') && event.started !== undefined;
   if (isStarted || (is.state === 'submitting' && was.state !== 'submitting'))
     on({ type: 'submitting', payment: after.payment });
-  if (event.is === 'confirm-refused') on({ type: 'refused', error: event.error });
+  if (event.is === 'refused' && was.state === 'submitting')
+    on({ type: 'refused', error: event.error });
   if (txn === undefined || !(mayHaveMoved(is) || is.state === 'failed')) return;
   if (is.txnState !== was.txnState || event.is === 'confirmed')
     on({ type: 'state', txn: { ...txn, txnState: is.txnState ?? txn.txnState } });
@@ -400,8 +401,9 @@ async function cancel(txnId: string, { service }: PaymentDeps): Promise<RunEvent
  */
 async function confirm(txnId: string, { service }: PaymentDeps): Promise<RunEventBody> {
   const unanswered = (message: string, cause?: unknown): RunEventBody => ({
-    is: 'confirm-unanswered',
+    is: 'unanswered',
     error: new NoAnswer('pending', message, { mayHaveArrived: true, cause }),
+    mayHaveArrived: true,
   });
   try {
     const txn = await service.confirmTransaction(txnId);
@@ -413,10 +415,10 @@ async function confirm(txnId: string, { service }: PaymentDeps): Promise<RunEven
   } catch (error) {
     if (!(error instanceof Failure))
       return unanswered(`the confirmation was interrupted: ${messageOf(error)}`, error);
-    if (refusesConfirmation(error)) return { is: 'confirm-refused', error };
-    const wasNotSent =
-      error instanceof NoAnswer ? !error.mayHaveArrived : !(error instanceof ServiceError);
-    return wasNotSent ? { is: 'confirm-not-sent', error } : { is: 'confirm-unanswered', error };
+    if (refusesConfirmation(error)) return { is: 'refused', error };
+    const mayHaveArrived =
+      error instanceof NoAnswer ? error.mayHaveArrived : error instanceof ServiceError;
+    return { is: 'unanswered', error, mayHaveArrived };
   }
 }
 

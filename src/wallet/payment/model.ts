@@ -127,20 +127,27 @@ interface Read extends Kept {
   readonly reads?: Reads | undefined;
 }
 
+/** The create requests or the confirmations that this run sent for the latest attempt. */
+export interface Sending {
+  readonly tries: number;
+  readonly atMs: number;
+  /**
+   * Whether the response to such a request may have been lost, in this run or in an earlier run
+   * that was killed, so that the service may have carried the request out.
+   */
+  readonly isUnanswered: boolean;
+  /**
+   * The refusal of a request. The refusal of a confirmation is final only if no other confirmation
+   * can have taken effect.
+   */
+  readonly refusal?: Failure | undefined;
+  readonly error?: Failure | undefined;
+}
+
 /** The data of a run whose attempt is `requested`. */
 export interface Requesting extends Kept {
   readonly phase: 'requesting';
-  /**
-   * The create requests of the latest attempt. `mayExist` is true if an unanswered create request,
-   * or a create request of an earlier run, may have created the transaction.
-   */
-  readonly createRequest: {
-    readonly tries: number;
-    readonly atMs: number;
-    readonly mayExist: boolean;
-    readonly refusal?: Failure | undefined;
-    readonly error?: Failure | undefined;
-  };
+  readonly sending: Sending;
   /** The funds of the source wallet, read before or during the create request. */
   readonly funds?: Funds | undefined;
   readonly lookup?:
@@ -168,21 +175,7 @@ export interface Quoted extends Read {
 /** The data of a run whose attempt is `submitting`. */
 export interface Submitting extends Read {
   readonly phase: 'submitting';
-  /**
-   * The confirmations that this run sent for the attempt. A refused confirmation is final only if
-   * no other confirmation can have taken effect.
-   */
-  readonly confirmation: {
-    readonly tries: number;
-    readonly atMs: number;
-    /**
-     * Whether the response to a confirmation may have been lost, in this run or in an earlier run
-     * that was killed.
-     */
-    readonly isUnanswered: boolean;
-    readonly refusal?: Failure | undefined;
-    readonly error?: Failure | undefined;
-  };
+  readonly sending: Sending;
 }
 
 /** The data of a run whose attempt is `in-flight` or `unknown`. */
@@ -251,8 +244,15 @@ export type RunEventBody =
       readonly rates?: Quoted['rates'];
       readonly started?: Started;
     }
-  | { readonly is: 'create-refused'; readonly error: Failure; readonly funds: Funds | undefined }
-  | { readonly is: 'create-unanswered'; readonly error: Failure; readonly mayExist: boolean }
+  /** The service refused the create request or the confirmation. */
+  | { readonly is: 'refused'; readonly error: Failure; readonly funds?: Funds | undefined }
+  /** The create request or the confirmation got no answer, or did not leave this machine. */
+  | {
+      readonly is: 'unanswered';
+      readonly error: Failure;
+      readonly mayHaveArrived: boolean;
+      readonly funds?: Funds | undefined;
+    }
   | {
       readonly is: 'found';
       readonly txn: Transaction;
@@ -275,9 +275,6 @@ export type RunEventBody =
   | { readonly is: 'cancel-refused' }
   | { readonly is: 'submitted'; readonly amounts: ApprovedAmounts }
   | { readonly is: 'confirmed'; readonly txn: Transaction }
-  | { readonly is: 'confirm-refused'; readonly error: Failure }
-  | { readonly is: 'confirm-unanswered'; readonly error: Failure }
-  | { readonly is: 'confirm-not-sent'; readonly error: Failure }
   | { readonly is: 'withdrawn'; readonly failure: Failure }
   | { readonly is: 'waited' }
   | { readonly is: 'lapsed' }
@@ -340,7 +337,7 @@ export const emptyMemory = (state: AttemptState, isFirstRun: boolean): RunMemory
     state,
     {
       phase: 'requesting',
-      createRequest: { tries: 0, atMs: 0, mayExist: state === 'requested' && !isFirstRun },
+      sending: { tries: 0, atMs: 0, isUnanswered: state === 'requested' && !isFirstRun },
       earlierRead: [],
     },
     0,
@@ -359,17 +356,17 @@ export function inPhaseOf(state: AttemptState, memory: RunMemory, ms: number): R
   const funds = memory.phase === 'requesting' ? memory.funds : undefined;
   switch (phase) {
     case 'requesting':
-      return { ...kept, phase, createRequest: { tries: 0, atMs: 0, mayExist: false } };
+      return { ...kept, phase, sending: { tries: 0, atMs: 0, isUnanswered: false } };
     case 'quoted':
       return { ...read, phase, funds };
     // If an earlier run submitted the attempt, the process of that run may have sent a confirmation
     // before it died.
     case 'submitting':
-      return { ...read, phase, confirmation: { tries: 0, atMs: ms, isUnanswered: true } };
+      return { ...read, phase, sending: { tries: 0, atMs: ms, isUnanswered: true } };
     case 'settling':
       return { ...read, phase, sinceMs: ms };
     case 'ended': {
-      const refusal = memory.phase === 'submitting' ? memory.confirmation.refusal : undefined;
+      const refusal = memory.phase === 'submitting' ? memory.sending.refusal : undefined;
       return { ...read, phase, refusal };
     }
   }

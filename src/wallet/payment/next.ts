@@ -109,9 +109,9 @@ export function isReopened(
  * service may have refused the request because its reference is already used.
  */
 function requested(situation: Situation<Requesting>): Decision {
-  const { createRequest, stopped, lookup, funds, now, payment, goal } = situation;
-  const { tries, refusal, error, mayExist, atMs } = createRequest;
-  const use = refusal && referenceUse(refusal, mayExist, goal.reference === 'generated');
+  const { sending, stopped, lookup, funds, now, payment, goal } = situation;
+  const { tries, refusal, error, isUnanswered, atMs } = sending;
+  const use = refusal && referenceUse(refusal, isUnanswered, goal.reference === 'generated');
   if (stopped !== undefined) {
     // The money may have moved, because the service reports the reference as used and svcpay cannot
     // read its transaction.
@@ -190,9 +190,9 @@ function validQuote(situation: Situation<Quoted>): Step {
  * confirmation. svcpay repeats a confirmation only for the same transaction.
  */
 function submitting(situation: Situation<Submitting>): Decision {
-  const { confirmation, reads, txn, stopped, isInterrupted, submittedHere } = situation;
+  const { sending, reads, txn, stopped, isInterrupted, submittedHere } = situation;
   const { attempt, now, goal, payment } = situation;
-  const { tries, isUnanswered, refusal, error, atMs } = confirmation;
+  const { tries, isUnanswered, refusal, error, atMs } = sending;
   // If svcpay withdrew the submission but could not record the withdrawal in the journal, the run
   // reports an unknown outcome.
   if (stopped !== undefined) return outcomes.unreadable(payment, stopped);
@@ -232,9 +232,9 @@ function submitting(situation: Situation<Submitting>): Decision {
  * stays `submitting`.
  */
 function judgeRefusal(situation: Situation<Submitting>): Decision {
-  const { reads, confirmation, attempt, now } = situation;
+  const { reads, sending, attempt, now } = situation;
   if (reads === undefined) return { do: 'read', attempt };
-  const { isUnanswered, atMs } = confirmation;
+  const { isUnanswered, atMs } = sending;
   if (reads.result === 'quoted' && !isUnanswered && hasHeld(reads)) return { do: 'lapse' };
   const isTooLong = now.ms - atMs >= 2 * staleForMs;
   return isTooLong || (isUnanswered && hasHeld(reads))
@@ -242,8 +242,8 @@ function judgeRefusal(situation: Situation<Submitting>): Decision {
     : readAgain(situation, reads);
 }
 
-const confirmationUnknown = ({ attempt, confirmation, reads }: Situation<Submitting>): Failure =>
-  outcomes.confirmationUnknown(attempt, confirmation.error ?? reads?.error, confirmation.tries > 1);
+const confirmationUnknown = ({ attempt, sending, reads }: Situation<Submitting>): Failure =>
+  outcomes.confirmationUnknown(attempt, sending.error ?? reads?.error, sending.tries > 1);
 
 /** Handles a payment that is under way, whose outcome only the service can report. */
 function inFlight(situation: Situation<Settling>): Decision {

@@ -91,8 +91,7 @@ export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Pro
     isConverted(run.order) ? service.rates().catch(asFailure) : undefined,
     requestQuote({ ...run.order.body, extRefId }, service),
   ]);
-  if ('isRefused' in answer) return { is: 'create-refused', error: answer.error, funds };
-  if ('error' in answer) return { is: 'create-unanswered', ...answer };
+  if (!('txn' in answer)) return { ...answer, funds };
   const created = { is: 'created', txn: answer.txn, funds, rates } as const;
   if (hasStarted(answer.txn))
     return { ...created, started: await started(run, answer.txn, extRefId, deps) };
@@ -100,14 +99,10 @@ export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Pro
   return created;
 }
 
-/**
- * The result of a create request. `mayExist` is true if the service may have created the
- * transaction although its response was lost.
- */
+/** The result of a create request: its transaction, or the event of its failure. */
 type CreateResult =
   | { readonly txn: Transaction }
-  | { readonly error: Failure; readonly isRefused: true }
-  | { readonly error: Failure; readonly mayExist: boolean };
+  | Extract<RunEventBody, { is: 'refused' | 'unanswered' }>;
 
 /** Sends one create request, for a payment or for a request for money. */
 export async function requestQuote(
@@ -118,8 +113,9 @@ export async function requestQuote(
     return { txn: await service.createTransaction(body) };
   } catch (caught) {
     const error = asFailure(caught);
-    if (error instanceof NoAnswer) return { error, mayExist: error.mayHaveArrived };
-    return error.kind === 'temporary' ? { error, mayExist: true } : { error, isRefused: true };
+    if (!(error instanceof NoAnswer) && error.kind !== 'temporary') return { is: 'refused', error };
+    const mayHaveArrived = error instanceof NoAnswer ? error.mayHaveArrived : true;
+    return { is: 'unanswered', error, mayHaveArrived };
   }
 }
 
@@ -390,7 +386,7 @@ export async function find(
   // started may come from this run.
   const { memory } = run;
   const isOwn =
-    memory.phase === 'requesting' && memory.createRequest.mayExist && hasStarted(best.txn);
+    memory.phase === 'requesting' && memory.sending.isUnanswered && hasStarted(best.txn);
   return {
     is: 'found',
     ...best,

@@ -139,9 +139,9 @@ async function createOrFind(
       const answer = await requestQuote(body, deps.service);
       if ('txn' in answer) return { done: { txn: answer.txn, isEarlier: false } };
       ({ error } = answer);
-      if ('isRefused' in answer)
+      if (answer.is === 'refused')
         return { done: await findEarlier(body, error, mayExist, isOwnReference, deps) };
-      mayExist ||= answer.mayExist;
+      mayExist ||= answer.mayHaveArrived;
       return pauseOrThrow(number, error, () => noQuote(error));
     },
     deps,

@@ -54,8 +54,8 @@ export function outcomes(
             ? [same({ is: 'created', txn: txn('quoted'), funds: undefined })]
             : [];
         return [
-          same({ is: 'create-refused', error: errors.used, funds: undefined }),
-          same({ is: 'create-refused', error: errors.unspecific, funds: undefined }),
+          same({ is: 'refused', error: errors.used, funds: undefined }),
+          same({ is: 'refused', error: errors.unspecific, funds: undefined }),
           ...returned,
         ];
       }
@@ -71,11 +71,11 @@ export function outcomes(
       });
       return [
         { truth: made, event: { is: 'created', txn: txn('quoted'), funds: undefined } },
-        { truth: made, event: { is: 'create-unanswered', error: errors.lost, mayExist: true } },
+        { truth: made, event: { is: 'unanswered', error: errors.lost, mayHaveArrived: true } },
         startedByItself(true),
         startedByItself(false),
-        same({ is: 'create-unanswered', error: errors.notSent, mayExist: false }),
-        same({ is: 'create-refused', error: errors.refused, funds: undefined }),
+        same({ is: 'unanswered', error: errors.notSent, mayHaveArrived: false }),
+        same({ is: 'refused', error: errors.refused, funds: undefined }),
       ];
     }
     case 'find': {
@@ -160,7 +160,7 @@ export function outcomes(
     case 'confirm':
       return [
         ...(mayStayHere(state)
-          ? [same({ is: 'confirm-not-sent', error: errors.notSent } as const)]
+          ? [same({ is: 'unanswered', error: errors.notSent, mayHaveArrived: false } as const)]
           : []),
         ...confirmed(
           { ...truth, sent: Math.min(truth.sent, confirmations) + 1 },
@@ -187,13 +187,17 @@ function confirmed(
   isLost: boolean,
 ): Outcome[] {
   const carriedOut = truth.real === 'quoted' ? becomes(truth, 'moving') : truth;
-  const lost: RunEventBody = { is: 'confirm-unanswered', error: errors.lost };
+  const lost: RunEventBody = { is: 'unanswered', error: errors.lost, mayHaveArrived: true };
   if (isLost) return [{ truth, event: lost }];
   const answered: Outcome[] = ['quoted', 'moving', 'completed'].includes(truth.real)
     ? [{ truth: carriedOut, event: { is: 'confirmed', txn: txn(wordOf(carriedOut.real)) } }]
-    : [{ truth, event: { is: 'confirm-unanswered', error: errors.alreadyFinal } }];
-  const refused: RunEventBody = { is: 'confirm-refused', error: errors.refused };
-  const noSignIn: RunEventBody = { is: 'confirm-unanswered', error: errors.signInFailed };
+    : [{ truth, event: { is: 'unanswered', error: errors.alreadyFinal, mayHaveArrived: true } }];
+  const refused: RunEventBody = { is: 'refused', error: errors.refused };
+  const noSignIn: RunEventBody = {
+    is: 'unanswered',
+    error: errors.signInFailed,
+    mayHaveArrived: true,
+  };
   return [
     ...answered,
     { truth: carriedOut, event: lost },
@@ -214,7 +218,7 @@ function confirmed(
  */
 function mayStayHere({ process }: State): boolean {
   if (process?.memory.phase !== 'submitting') return false;
-  const { tries, isUnanswered, refusal } = process.memory.confirmation;
+  const { tries, isUnanswered, refusal } = process.memory.sending;
   return tries < 2 || (!isUnanswered && refusal === undefined);
 }
 

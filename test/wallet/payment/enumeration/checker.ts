@@ -7,6 +7,7 @@ import { nextOf, started, stopped, successors, taken, type Bounds, type Core } f
 import {
   attemptOf,
   budget,
+  errors,
   first,
   isRunning,
   keyOf,
@@ -165,10 +166,7 @@ function calmRun(running: Running, by: Core, bounds: Bounds): State | undefined 
 }
 
 const trouble: ReadonlySet<RunEventBody['is']> = new Set([
-  'create-unanswered',
-  'confirm-unanswered',
-  'confirm-not-sent',
-  'confirm-refused',
+  'unanswered',
   'read-failed',
   'stopped',
   'declined',
@@ -177,5 +175,6 @@ const trouble: ReadonlySet<RunEventBody['is']> = new Set([
 
 const isCalm = (event: RunEventBody): boolean =>
   !trouble.has(event.is) &&
+  !(event.is === 'refused' && event.error === errors.refused) &&
   !(event.is === 'approved' && event.by === 'asked') &&
   !(event.is === 'created' && event.started !== undefined);

@@ -54,7 +54,7 @@ const nothingMoved: Step = {
 };
 
 /** Returns the confirmation that the run has sent or is about to send. */
-const sent = ({ memory }: Run) => (memory.phase === 'submitting' ? memory.confirmation : undefined);
+const sent = ({ memory }: Run) => (memory.phase === 'submitting' ? memory.sending : undefined);
 
 /**
  * Mutates the core: treats a submitted attempt as lapsed in some cases in which the real core would
@@ -97,8 +97,8 @@ export const mutations: Readonly<Record<string, Mutation>> = {
     core: {
       ...core,
       apply: (run, event) =>
-        event.is === 'confirm-unanswered' && event.error === errors.signInFailed
-          ? core.apply(run, { ...event, is: 'confirm-not-sent' })
+        event.is === 'unanswered' && event.error === errors.signInFailed
+          ? core.apply(run, { ...event, mayHaveArrived: false })
           : core.apply(run, event),
     },
   },

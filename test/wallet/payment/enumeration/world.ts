@@ -211,19 +211,19 @@ function aged(memory: RunMemory, at: (ms: number) => number): RunMemory {
     count: Math.min(each.count, 6),
   });
   if (memory.phase === 'requesting') {
-    const { createRequest, lookup } = memory;
+    const { sending, lookup } = memory;
     return {
       ...memory,
-      createRequest: { ...createRequest, atMs: at(createRequest.atMs) },
+      sending: { ...sending, atMs: at(sending.atMs) },
       lookup: lookup && counted(lookup),
     };
   }
   const read = { ...memory, reads: memory.reads && counted(memory.reads) };
   if (read.phase === 'settling') return { ...read, sinceMs: at(read.sinceMs) };
   if (read.phase !== 'submitting') return read;
-  const { confirmation } = read;
-  const tries = Math.min(confirmation.tries, 5);
-  return { ...read, confirmation: { ...confirmation, tries, atMs: at(confirmation.atMs) } };
+  const { sending } = read;
+  const tries = Math.min(sending.tries, 5);
+  return { ...read, sending: { ...sending, tries, atMs: at(sending.atMs) } };
 }
 
 /**
@@ -249,7 +249,7 @@ function floor(ages: readonly number[], age: number): number {
  * distinguishes ages up to 16 s. Otherwise, the core distinguishes ages up to the pause before the
  * next request.
  */
-const agesAfter = ({ tries, refusal }: Submitting['confirmation']): readonly number[] =>
+const agesAfter = ({ tries, refusal }: Submitting['sending']): readonly number[] =>
   ownAges.filter(
     (each) =>
       refusal !== undefined ||
@@ -290,16 +290,16 @@ const sinceOf = (memory: RunMemory): number | undefined =>
 function coarse(memory: RunMemory): RunMemory {
   switch (memory.phase) {
     case 'requesting': {
-      const { createRequest } = memory;
+      const { sending } = memory;
       return {
         ...memory,
-        createRequest: { ...createRequest, atMs: -floor(ownAges, -createRequest.atMs) },
+        sending: { ...sending, atMs: -floor(ownAges, -sending.atMs) },
       };
     }
     case 'submitting': {
-      const { confirmation } = memory;
-      const atMs = -floor(agesAfter(confirmation), -confirmation.atMs);
-      return { ...memory, confirmation: { ...confirmation, atMs } };
+      const { sending } = memory;
+      const atMs = -floor(agesAfter(sending), -sending.atMs);
+      return { ...memory, sending: { ...sending, atMs } };
     }
     case 'settling':
       return { ...memory, sinceMs: -floor(waitAges, -memory.sinceMs) };
@@ -382,12 +382,12 @@ const readOf = ({ reads, txn }: Exclude<RunMemory, { phase: 'requesting' }>): un
 function ofPhase(memory: RunMemory): unknown[] {
   switch (memory.phase) {
     case 'requesting': {
-      const { createRequest, lookup } = memory;
+      const { sending, lookup } = memory;
       return [
-        createRequest.tries,
-        createRequest.mayExist,
-        createRequest.refusal?.message,
-        createRequest.tries > 0 && createRequest.atMs,
+        sending.tries,
+        sending.isUnanswered,
+        sending.refusal?.message,
+        sending.tries > 0 && sending.atMs,
         lookup?.sinceMs,
         lookup?.atMs,
         lookup?.count,
@@ -396,7 +396,7 @@ function ofPhase(memory: RunMemory): unknown[] {
     case 'quoted':
       return [memory.txn?.sourceReq.expiresAt, memory.approval, memory.cancel, memory.shown];
     case 'submitting': {
-      const { tries, isUnanswered, refusal, error, atMs } = memory.confirmation;
+      const { tries, isUnanswered, refusal, error, atMs } = memory.sending;
       return [tries, isUnanswered, refusal !== undefined, error !== undefined, tries > 0 && atMs];
     }
     case 'settling':

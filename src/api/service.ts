@@ -1,5 +1,5 @@
-// Sends every request of a client through the same steps: authorize, explain, retry, log, observe,
-// redact and send.
+// Sends every request of a client through the same steps: authorize, retry, and one exchange with the
+// service.
 import {
   factsOf,
   isSuccess,
@@ -54,15 +54,12 @@ export function createService(options: ClientOptions): Service {
   checkKey(options.credentials);
   const clock = createServiceClock(options.clock);
   const rateLimit = trackRateLimit();
-  const exchange = through(
-    [log(options), observe(options, clock, rateLimit), redact(options)],
-    send(options),
-  );
-  const repeated = [explain(options), retry(options, rateLimit, clock.now)];
-  const signed = through([...repeated, sign(options, clock.now)], exchange);
+  const exchange = createExchange(options, clock, rateLimit);
+  const repeated = retry(options, rateLimit, clock.now);
+  const signed = repeated(sign(options, clock.now)(exchange));
   const signIn = () => requestToken(signed, options.signal, clock.now);
   const tokens = createTokenKeeper(options, signIn, clock.now);
-  const request = through([authorize(tokens, options), ...repeated], exchange);
+  const request = authorize(tokens, options)(repeated(exchange));
 
   function within(terms: CallTerms): Service {
     const { signal, observe: seen, ...limits } = terms;
@@ -98,12 +95,6 @@ export function createService(options: ClientOptions): Service {
   return within({ signal: options.signal });
 }
 
-/**
- * Returns a function that passes a request through the steps in their order, and then to `last`.
- */
-const through = (steps: readonly Step[], last: Send): Send =>
-  steps.reduceRight((next, step) => step(next), last);
-
 const anyOf = (
   one: AbortSignal | undefined,
   other: AbortSignal | undefined,
@@ -111,72 +102,50 @@ const anyOf = (
   one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
 
 /**
- * Sends a request through the transport, which is the last step of every request. Rejects with
- * {@link NetworkError} if the response is missing or incomplete.
+ * Returns the function that sends a request once. It logs the exchange without secrets, reads the
+ * service's clock and rate limit from the response, and removes secrets from the response, because
+ * messages quote responses. Rejects with {@link NetworkError} if the response is missing or
+ * incomplete.
  */
-const send =
-  ({ baseUrl, userAgent, transport }: ClientOptions): Send =>
-  async ({ method, path, query = [], body, headers: own, signal, timeoutMs }) => {
+function createExchange(
+  { baseUrl, userAgent, transport, credentials, clock, log, onFacts }: ClientOptions,
+  serviceClock: ServiceClock,
+  rateLimit: RateLimit,
+): Send {
+  const redactor = createRedactor(credentials.apiSecret);
+  return async ({ method, path, query = [], body, headers: own = {}, signal, timeoutMs }) => {
     const headers: Record<string, string> = { accept: 'application/json', ...own };
     if (userAgent !== undefined) headers['user-agent'] = userAgent;
     if (body !== undefined || method === 'PUT') headers['content-type'] = 'application/json';
     const search = query.length === 0 ? '' : `?${new URLSearchParams([...query])}`;
     const url = baseUrl + path + search;
-    return readAnswer(await transport({ method, url, headers, body, signal, timeoutMs }));
-  };
-
-/** Removes secrets from a response, because messages quote responses. */
-function redact({ credentials }: ClientOptions): Step {
-  const redactor = createRedactor(credentials.apiSecret);
-  return (next) => async (call) => {
-    redactor.note(call.headers ?? {}, call.body);
-    const answer = await next(call);
-    const isData = isSuccess(answer.response) && answer.content === 'json' && !reportsError(answer);
-    const response = isData
-      ? redactor.data(answer.response, call.path === tokenPath)
-      : redactor.error(answer.response);
-    return response.body === answer.response.body ? { ...answer, response } : readAnswer(response);
-  };
-}
-
-/** Reads the service's clock and rate limit from the headers of a response. */
-const observe =
-  ({ clock }: ClientOptions, serviceClock: ServiceClock, rateLimit: RateLimit): Step =>
-  (next) =>
-  async (call) => {
+    redactor.note(own, body);
     const sentAt = clock();
+    const write = (outcome: string, facts: LogFacts = {}, timing = ''): void => {
+      const what = `${method} ${path.split('?', 1)[0]} ${outcome}`;
+      log?.(`${what} ${clock() - sentAt} ms${timing}`, facts);
+    };
+    let response: HttpResponse;
     try {
-      const answer = await next(call);
-      serviceClock.observe(answer.response.headers['date'], sentAt);
-      rateLimit.observe(answer.response, serviceClock.now());
-      return answer;
+      response = await transport({ method, url, headers, body, signal, timeoutMs });
     } catch (error) {
       rateLimit.observe({ status: 0, headers: {} }, serviceClock.now());
-      throw error;
-    }
-  };
-
-/** Logs a line for each exchange with the service, without secrets. */
-const log =
-  (options: ClientOptions): Step =>
-  (next) =>
-  async (call) => {
-    const sentAt = options.clock();
-    const write = (outcome: string, facts: LogFacts = {}, timing = ''): void => {
-      const what = `${call.method} ${call.path.split('?', 1)[0]} ${outcome}`;
-      options.log?.(`${what} ${options.clock() - sentAt} ms${timing}`, facts);
-    };
-    try {
-      const answer = await next(call);
-      const facts = factsOf(answer);
-      options.onFacts?.(facts);
-      write(`${answer.response.status}`, facts, timingText(answer.response.timing));
-      return answer;
-    } catch (error) {
       write(error instanceof NetworkError ? (error.code ?? error.message) : 'failed');
       throw error;
     }
+    serviceClock.observe(response.headers['date'], sentAt);
+    rateLimit.observe(response, serviceClock.now());
+    const received = readAnswer(response);
+    const isData = isSuccess(response) && received.content === 'json' && !reportsError(received);
+    const shown = isData ? redactor.data(response, path === tokenPath) : redactor.error(response);
+    const answer =
+      shown.body === response.body ? { ...received, response: shown } : readAnswer(shown);
+    const facts = factsOf(answer);
+    onFacts?.(facts);
+    write(`${response.status}`, facts, timingText(response.timing));
+    return answer;
   };
+}
 
 /**
  * Returns the times of an exchange as text, from which a reader can distinguish a slow network, a
@@ -191,18 +160,7 @@ function timingText(timing: Timing | undefined): string {
   return ` (${parts.join(', ')})`;
 }
 
-/** Converts a {@link NetworkError} to the failure of the call. */
-const explain =
-  ({ baseUrl }: ClientOptions): Step =>
-  (next) =>
-  async (call) => {
-    try {
-      return await next(call);
-    } catch (error) {
-      throw error instanceof NetworkError ? noAnswer(error, call, baseUrl) : error;
-    }
-  };
-
+/** The failure of a call whose exchange failed. */
 function noAnswer(error: NetworkError, call: Call, baseUrl: string): NoAnswer {
   const { effect, txnId, signal } = call;
   const mayHaveArrived = effect !== 'read' && error.requestSent;
@@ -268,7 +226,7 @@ type Outcome = { readonly answer: Answer } | { readonly error: unknown };
  * Repeats a read after a lost exchange or a temporary failure. Repeats a change of settings only if
  * the service had most likely closed the connection before the request arrived. Rate limits delay
  * every request except a confirmation. The outcome of the request is the outcome of its last
- * attempt.
+ * attempt, as a failure of the call.
  * @param now the service's clock
  */
 export const retry =
@@ -295,8 +253,9 @@ export const retry =
     const { clock, sleep } = options;
     const end = await poll({ pauses }, attempt, { now: clock, sleep, signal });
     if (!('done' in end)) throw interrupted(signal);
-    if ('error' in end.done) throw end.done.error;
-    return end.done.answer;
+    if ('answer' in end.done) return end.done.answer;
+    const { error } = end.done;
+    throw error instanceof NetworkError ? noAnswer(error, call, options.baseUrl) : error;
   };
 
 const outcomeOf = (answer: Promise<Answer>): Promise<Outcome> =>

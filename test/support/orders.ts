@@ -63,8 +63,11 @@ export const lnurlOrder = (address: string, amount: Money): Order =>
 export const onchainOrder = (address: string, amount: Money, from: string): Order =>
   orderTo(address, amount, from, 'gets');
 
-export const usdtOrder = onchainOrder;
-export const usdtSpendOrder = lnurlOrder;
+export const usdtOrder = (address: string, amount: Money, from: string): Order =>
+  orderTo(address, amount, from, 'gets');
+
+export const usdtSpendOrder = (address: string, amount: Money): Order =>
+  orderTo(address, amount, amount.ccy, 'debits');
 
 export const swapOrder = (
   from: string,

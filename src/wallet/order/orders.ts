@@ -5,6 +5,7 @@
 import {
   type CreateSide,
   type CreateTransaction,
+  type Kyc,
   misread,
   type MisreadField,
   type RequestSide,
@@ -198,15 +199,19 @@ export function decodeOrder(text: string): Order {
  */
 export function checkEcho(order: Order, answered: Transaction, account?: string): void {
   const txn = beforeDeduction(order, answered);
+  const { sourceReq, destReq } = order.body;
+  const isOther = account !== undefined && !isOfAccount(txn, account);
   const difference =
-    accountDifference(txn, account) ??
+    (isOther ? different('the account', txn.accountId, account) : undefined) ??
     misreadDifference(order, txn) ??
-    sideDifference('source', order.body.sourceReq, txn.sourceReq) ??
-    sideDifference('destination', order.body.destReq, txn.destReq) ??
-    extraTarget(order.body.sourceReq, txn.sourceReq, txn) ??
-    extraTarget(order.body.destReq, txn.destReq, txn) ??
+    firstDifference([
+      ...sideFields('source', sourceReq, txn.sourceReq),
+      ...sideFields('destination', destReq, txn.destReq),
+    ]) ??
+    detailDifference(sourceReq, txn.sourceReq, txn) ??
+    detailDifference(destReq, txn.destReq, txn) ??
     amountDifference(order, txn) ??
-    deductionDifference(order, txn);
+    firstDifference(deductionFields(order, txn));
   if (difference !== undefined) throw notObeyed(difference, txn.txnId);
 }
 
@@ -270,14 +275,6 @@ export function notObeyed(difference: string, txnId?: string): Failure {
 
 type AskedSide = Order['body']['sourceReq'];
 
-const accountDifference = (
-  { accountId }: Transaction,
-  account: string | undefined,
-): string | undefined =>
-  account === undefined || isOfAccount({ accountId }, account)
-    ? undefined
-    : different('the account', accountId, account);
-
 /**
  * Whether a transaction belongs to the account. The service's list of transactions may include the
  * transactions of subaccounts.
@@ -287,24 +284,44 @@ export const isOfAccount = (
   account: string,
 ): boolean => accountId == null || accountId === account;
 
-function sideDifference(name: string, asked: AskedSide, given: RequestSide): string | undefined {
-  if (asked.ccy !== given.ccy) return different(`the ${name} currency`, given.ccy, asked.ccy);
-  if (asked.method !== given.method)
-    return different(`the ${name} method`, given.method, asked.method);
-  if (asked.amtRequested !== undefined) {
-    const answered = givenFromWire(given.amtRequested);
-    if (answered === undefined || !answered.eq(asked.amtRequested)) {
-      return (
-        `the ${name} amount is ${answered === undefined ? 'missing' : fixed(answered)}, ` +
-        `not ${fixed(new Big(asked.amtRequested))}`
-      );
-    }
-  }
-  return (
-    (asked.method === 'lnurl' ? lnurlDifference(asked, given) : detailDifference(asked, given)) ??
-    kycDifference(asked, given)
-  );
+/** A field of a response, with the value that the order requires. */
+type Field = readonly [name: string, got: unknown, wanted: unknown];
+
+function firstDifference(
+  fields: readonly Field[],
+  isSame: (got: unknown, wanted: unknown) => boolean = Object.is,
+): string | undefined {
+  const found = fields.find(([, got, wanted]) => !isSame(got, wanted));
+  return found && different(...found);
 }
+
+function sideFields(name: string, asked: AskedSide, given: RequestSide): Field[] {
+  const amount = givenFromWire(given.amtRequested);
+  const { ccy, method, amtRequested, kyc } = asked;
+  return [
+    [`the ${name} currency`, given.ccy, ccy],
+    [`the ${name} method`, given.method, method],
+    ...(amtRequested === undefined
+      ? []
+      : [[`the ${name} amount`, amount && fixed(amount), fixed(new Big(amtRequested))] as const]),
+    ...(kyc === undefined ? [] : kycFields(kyc, given)),
+  ];
+}
+
+/** The payer or the payee, of which a response may omit parts. */
+function kycFields({ type, details }: Kyc, { kyc }: RequestSide): Field[] {
+  const got: Fields = kyc?.details ?? {};
+  const fields: Field[] = [
+    ['kyc type', kyc?.type?.toLowerCase(), type],
+    ...Object.entries(details).map(([name, wanted]) => [`kyc ${name}`, got[name], wanted] as const),
+  ];
+  return fields.filter(([, each]) => each != null);
+}
+
+const deductionFields = ({ body }: Order, txn: Transaction): Field[] =>
+  deductions.flatMap((field): Field[] =>
+    txn[field] == null ? [] : [[field, txn[field], body[field] ?? false]],
+  );
 
 /** The names under which services return an account number. */
 const otherNames: Readonly<Record<string, readonly string[]>> = {
@@ -313,20 +330,42 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   accountNumber: ['acctNum', 'bankAcctNum'],
 };
 
-function detailDifference(asked: AskedSide, given: RequestSide): string | undefined {
+const lnurlNames = ['address', 'lnurlAddress', 'lnurl'];
+
+/**
+ * Describes the first detail that differs from the order, or a destination that the order does not
+ * request. A service may add the invoice to an LNURL payment after the confirmation.
+ */
+function detailDifference(
+  { method, reqDetails = {} }: AskedSide,
+  given: RequestSide,
+  { txnState }: Transaction,
+): string | undefined {
+  const asked: Fields = reqDetails;
   const answered: Fields = given.reqDetails ?? {};
-  for (const [field, wanted] of Object.entries(asked.reqDetails ?? {})) {
-    const got = answered[field];
+  const isLnurl = method === 'lnurl';
+  const details = isLnurl ? { address: asked['address'] } : asked;
+  const fields = Object.entries(details).flatMap(([field, wanted]): Field[] => {
+    const names = isLnurl ? lnurlNames : [field, ...(otherNames[field] ?? [])];
+    const echoed = names.filter((name) => answered[name] != null);
     // The response may omit the institution's name, because the institution's code determines the
     // recipient. A different home may have created the transaction without the institution's name.
-    if (field === 'institutionName' && got == null) continue;
-    if (!sameText(got, wanted)) return different(field, got, wanted);
-    const resolved = (otherNames[field] ?? []).find(
-      (name) => answered[name] != null && !sameText(answered[name], wanted),
-    );
-    if (resolved !== undefined) return different(resolved, answered[resolved], wanted);
-  }
-  return undefined;
+    const isOptional = isLnurl ? echoed.length > 0 : field === 'institutionName';
+    const compared = new Set(isOptional ? echoed : [field, ...echoed]);
+    return [...compared].map((name) => [name, answered[name], wanted]);
+  });
+  const isAsked = (field: string): boolean =>
+    [field, ...(otherNames[field] ?? [])].some((each) => asked[each] !== undefined);
+  const isResolved = (field: string): boolean =>
+    isLnurl && (field.startsWith('lnurl') || (field === 'paymentRequest' && !isQuoted(txnState)));
+  const extra = targets.find(
+    (each) =>
+      answered[each] != null && answered[each] !== '' && !isAsked(each) && !isResolved(each),
+  );
+  return (
+    firstDifference(fields, isLnurl ? sameTarget : sameText) ??
+    (extra && `${extra} was not requested but is ${shown(answered[extra])}`)
+  );
 }
 
 /** The `reqDetails` fields that decide who gets the money. */
@@ -341,31 +380,6 @@ const targets = [
   'iban',
   'institutionCode',
 ] as const;
-
-/**
- * Describes the difference if the response has a destination that the order does not request. A
- * service may add the invoice to an LNURL payment after the confirmation.
- */
-function extraTarget(
-  { method, reqDetails = {} }: AskedSide,
-  given: RequestSide,
-  { txnState }: Transaction,
-): string | undefined {
-  const asked: Fields = reqDetails;
-  const answered: Fields = given.reqDetails ?? {};
-  const isAsked = (field: string): boolean =>
-    [field, ...(otherNames[field] ?? [])].some((each) => asked[each] !== undefined);
-  const isResolved = (field: string): boolean =>
-    method === 'lnurl' &&
-    (field.startsWith('lnurl') || (field === 'paymentRequest' && !isQuoted(txnState)));
-  const field = targets.find(
-    (each) =>
-      answered[each] != null && answered[each] !== '' && !isAsked(each) && !isResolved(each),
-  );
-  return field === undefined
-    ? undefined
-    : `${field} was not requested but is ${shown(answered[field])}`;
-}
 
 const longest = 1_000;
 
@@ -388,36 +402,11 @@ function sameText(got: unknown, wanted: unknown): boolean {
   return caseless && got.toLowerCase() === wanted.toLowerCase();
 }
 
-/**
- * Describes the difference if the response has a different LNURL than the order. Every LNURL field
- * in the response must have the requested destination.
- */
-function lnurlDifference(asked: AskedSide, given: RequestSide): string | undefined {
-  const wanted = asked.reqDetails?.['address'];
-  const { address, lnurlAddress, lnurl } = given.reqDetails ?? {};
-  const echoed = Object.entries({ address, lnurlAddress, lnurl }).filter(
-    ([, value]) => value != null,
-  );
-  if (echoed.length === 0) return different('address', undefined, wanted);
-  const [field, got] = echoed.find(([, value]) => targetOf(value) !== targetOf(wanted)) ?? [];
-  return field === undefined ? undefined : different(field, got, wanted);
-}
+/** Whether two Lightning Addresses or LNURLs lead to the same address. */
+const sameTarget = (got: unknown, wanted: unknown): boolean => targetOf(got) === targetOf(wanted);
 
 const targetOf = (value: unknown): unknown =>
   typeof value === 'string' ? lnurlTarget(value) : value;
-
-/** Describes the difference if the response has a different payer or payee than the order. */
-function kycDifference(asked: AskedSide, given: RequestSide): string | undefined {
-  const { type, details = {} } = given.kyc ?? {};
-  if (asked.kyc === undefined) return undefined;
-  if (type != null && type.toLowerCase() !== asked.kyc.type)
-    return different('kyc type', type, asked.kyc.type);
-  const got: Fields = details ?? {};
-  const field = Object.entries(asked.kyc.details).find(
-    ([name, value]) => got[name] != null && got[name] !== value,
-  );
-  return field && different(`kyc ${field[0]}`, got[field[0]], field[1]);
-}
 
 /**
  * Describes the difference if the recipient would get a different amount than the order requires.
@@ -445,15 +434,4 @@ function amountDifference(order: Order, { sourceReq, destReq }: Transaction): st
     return undefined;
   const paid = `a payment of ${fixed(receives.value)} ${receives.ccy}`;
   return `${fixed(sent)} ${sourceReq.ccy} would leave the wallet for ${paid}`;
-}
-
-/** Describes the difference if the response and the order disagree about who pays the fees. */
-function deductionDifference({ body }: Order, txn: Transaction): string | undefined {
-  for (const field of deductions) {
-    const answered = txn[field];
-    const asked = body[field] ?? false;
-    if (typeof answered === 'boolean' && answered !== asked)
-      return `${field} is ${answered}, not ${asked}`;
-  }
-  return undefined;
 }

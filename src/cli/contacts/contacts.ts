@@ -6,8 +6,9 @@ import {
   findContact,
   parseContactName,
   type Contact,
+  type Recipient,
 } from '../../store/profile/profiles.js';
-import { back, stepFor, walk } from '../../terminal/ask/questions.js';
+import { back, type Step, stepFor, walk } from '../../terminal/ask/questions.js';
 import { shellArgument } from '../../terminal/next-step.js';
 import {
   contactList,
@@ -76,14 +77,19 @@ export const contactsAdd = defineCommand({
   changes: true,
   async run({ name: given, destination: named, ...flags }, context): Promise<ListedContact> {
     const { config, ask } = context;
-    const name = given ?? (await askName(context));
-    const { [name]: before } = config.read().contacts;
-    const earlier = typeof before === 'string' ? undefined : before;
-    const isOpen =
-      named === undefined &&
-      givenFlags(flags, destinationOptions).length === 0 &&
-      earlier === undefined;
-    const destination = isOpen && context.terminal.canPrompt ? await askContact(context) : named;
+    const earlierOf = (name = ''): Recipient | undefined => {
+      const { [name]: before } = config.read().contacts;
+      return typeof before === 'string' ? undefined : before;
+    };
+    const isOpen = context.terminal.canPrompt && givenFlags(flags, destinationOptions).length === 0;
+    const asked = await walk<Answers>(
+      ask.pose,
+      { name: given, to: named },
+      questions((soFar) => isOpen && earlierOf(soFar.name) === undefined),
+    );
+    if (asked === back) throw leftAtOnce(context, 'Nothing was saved');
+    const { name = '', to: destination } = asked;
+    const earlier = earlierOf(name);
     if (destination !== undefined) return addDestination(name, destination, flags, context);
     const start =
       earlier === undefined ? checkedAnswers(flags) : changed(answersOf(earlier), flags);
@@ -125,21 +131,16 @@ export const contactsRemove = defineCommand({
   view: done,
 });
 
-async function askName(context: Context): Promise<string> {
-  const name = await context.ask.pose({
-    message: 'Name of the contact',
-    flag: 'NAME',
-    parse: parseContactName,
-  });
-  if (name === back) throw leftAtOnce(context, 'Nothing was saved');
-  return name;
+interface Answers {
+  readonly name: string | undefined;
+  readonly isSend?: boolean | undefined;
+  /** The destination of `send`, or undefined for a recipient of payouts. */
+  readonly to: string | undefined;
 }
 
-/**
- * Asks for a destination of `send`, and returns undefined if the person wants to add a recipient of
- * payouts.
- */
-async function askContact(context: Context): Promise<string | undefined> {
+/** @param isOpen whether the command line leaves open how to pay the contact */
+function questions(isOpen: (soFar: Answers) => boolean): Step<Answers>[] {
+  const step = stepFor<Answers>();
   const choices = [
     {
       value: false,
@@ -152,13 +153,17 @@ async function askContact(context: Context): Promise<string | undefined> {
       description: 'for svcpay send',
     },
   ];
-  const step = stepFor<{ isSend?: boolean | undefined; to?: string | undefined }>();
-  const asked = await walk(context.ask.pose, {}, [
-    step('isSend', () => ({
-      message: 'How do you pay this contact?',
-      flag: 'DESTINATION',
-      choices,
+  return [
+    step('name', () => ({
+      message: 'Name of the contact',
+      flag: 'NAME',
+      parse: parseContactName,
     })),
+    step(
+      'isSend',
+      () => ({ message: 'How do you pay this contact?', flag: 'DESTINATION', choices }),
+      (soFar) => soFar.to === undefined && isOpen(soFar),
+    ),
     step(
       'to',
       () => ({
@@ -169,9 +174,7 @@ async function askContact(context: Context): Promise<string | undefined> {
       }),
       ({ isSend }) => isSend === true,
     ),
-  ]);
-  if (asked === back) throw leftAtOnce(context, 'Nothing was saved');
-  return asked.to;
+  ];
 }
 
 /**

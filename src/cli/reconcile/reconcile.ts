@@ -120,16 +120,7 @@ async function readList(
 
 function addTotals({ openings, differences }: Books, { add }: Comparison): void {
   const total = (ccy: string, here: Big, there: Big, detail: string): void =>
-    add({
-      difference: 'total differs',
-      source: 'wallet',
-      txnId: null,
-      reference: null,
-      ccy,
-      here,
-      there,
-      detail,
-    });
+    add({ difference: 'total differs', source: 'wallet', ccy, here, there, detail });
   for (const { ccy, value } of openings)
     total(ccy, new Big(0), value, 'opening, not explained by a transaction');
   for (const each of differences) total(each.ccy, each.added, each.reported, differenceText(each));
@@ -149,24 +140,23 @@ function totalsText(books: Books | undefined): string {
  * Adds all attempts, regardless of their age, that a person must resolve.
  */
 async function readUnanswered({ add }: Comparison, context: Context): Promise<void> {
-  const { client, scope, journal } = await context.account();
-  for await (const { payment, attempt } of attemptsHere(await journal(), scope)) {
+  const { client, scope, ...account } = await context.account();
+  const journal = await account.journal();
+  for await (const { payment, attempt } of attemptsHere(journal, scope)) {
     if (!needsAnswer(attempt)) continue;
     const txn = await ifAvailable(client.transaction(attempt.txnId ?? ''));
-    if (txn?.txnId === attempt.txnId)
-      await recordRead(payment, txn, await journal(), context.owner);
-    const after = await (await journal()).read(payment.id);
+    if (txn?.txnId === attempt.txnId) await recordRead(payment, txn, journal, context.owner);
+    const after = await journal.read(payment.id);
     const read = after?.attempts.find(({ number }) => number === attempt.number) ?? attempt;
     if (!needsAnswer(read) || read.resolution !== null) continue;
-    const { txnId, txnState, spendCcy, approvedTotal } = read;
+    const { txnId, txnState, spendCcy: ccy, approvedTotal } = read;
     add({
       difference: 'unresolved',
       source: 'journal',
       txnId,
       reference: payment.ref,
-      ccy: spendCcy,
-      here: approvedTotal === null ? null : new Big(approvedTotal),
-      there: null,
+      ccy,
+      here: approvedTotal,
       detail:
         `the service reports ${txnState ?? 'nothing'}; ask the service whether the ` +
         'money moved, then record the answer',

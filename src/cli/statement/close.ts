@@ -26,13 +26,17 @@ import {
   closedView,
   type DraftBalance,
   draftLines,
-  type ShownChange,
   statementList,
 } from '../../terminal/views/statement-view.js';
-import { type Comparison, openComparison } from '../../wallet/books/compare.js';
+import { openComparison } from '../../wallet/books/compare.js';
 import type { Books } from '../../wallet/books/gather.js';
 import { type Candidate, type Cells, quoteMs } from '../../wallet/books/movement.js';
-import { balanceAfter, changesBetween, monthAfter } from '../../wallet/books/statement.js';
+import {
+  balanceAfter,
+  type Change,
+  changesBetween,
+  monthAfter,
+} from '../../wallet/books/statement.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { file, word } from '../values.js';
@@ -72,25 +76,17 @@ export const statementClose = defineCommand({
     const name = nameOf(date);
     const closes = await closesOf(context);
     const last = closes.at(-1);
-    const zone = tz ?? last?.zone ?? ownZone();
     const closed = closes.find(({ month }) => month === name);
+    const zone = tz ?? last?.zone ?? ownZone();
     checkNext(name, zone, closes);
     const { id } = await context.account();
     // The service chooses the id, so the file name escapes what could lead to another folder.
     const file = `${encodeURIComponent(id)}-${name}.csv`;
     const path = join(folder ?? join(context.home.data, 'statements'), file);
-    const period = spanOf(date, zone);
-    const month = { name, zone, period, path };
-    if (closed !== undefined) return closeAgain(month, closed, context);
-    const comparison = openComparison();
-    context.onClose(comparison.close);
-    const isNear = ({ createdAt }: ListedTransaction): boolean =>
-      createdAt == null || (createdAt >= period.first - quoteMs && createdAt < period.end);
-    const onPage = (page: readonly ListedTransaction[]): void =>
-      comparison.list(page.filter(isNear));
-    const books = await openBooks({ zone, period, openMonth: name, onPage }, context);
-    await comparison.compare(await sourcesOf(period, context));
-    return closeFirst(books, month, last, comparison, context);
+    const month = { name, zone, period: spanOf(date, zone), path };
+    return closed === undefined
+      ? closeFirst(month, last, context)
+      : closeAgain(month, closed, context);
   },
   view: {
     fields: [...namesOf(undefined, closedView), ...namesOf(undefined, changeList)],
@@ -100,11 +96,7 @@ export const statementClose = defineCommand({
       else if (changes !== undefined) await out.list(changes, changeList);
     },
   },
-  remarks: ({ draft = [], unexplained = [], remarks }, { terminal }) => [
-    ...draftLines(draft, terminal.stderrCanvas),
-    ...unexplained,
-    ...remarks,
-  ],
+  remarks: ({ remarks }) => remarks,
   failure: ({ failure }) => failure,
 });
 
@@ -112,11 +104,7 @@ interface Closing {
   /** The closed month, or undefined if the month was not closed or has changed. */
   readonly closed?: Closed;
   /** The rows that have changed since the month was closed. */
-  readonly changes?: readonly ShownChange[];
-  /** The current balances of a month that is not over. */
-  readonly draft?: readonly DraftBalance[];
-  /** The amounts that prevent svcpay from closing the month. */
-  readonly unexplained?: readonly string[];
+  readonly changes?: readonly Change[];
   readonly remarks: readonly string[];
   readonly failure?: Failure;
 }
@@ -162,29 +150,33 @@ function checkNext(name: string, zone: string, closes: readonly Close[]): void {
 }
 
 async function closeFirst(
-  books: Books,
   month: Month,
   last: Close | undefined,
-  comparison: Comparison,
   context: Context,
 ): Promise<Closing> {
   const { name, zone, path, period } = month;
-  const [first, ...others] = missingIn(books, month, context);
+  const comparison = openComparison();
+  context.onClose(comparison.close);
+  const isNear = ({ createdAt }: ListedTransaction): boolean =>
+    createdAt == null || (createdAt >= period.first - quoteMs && createdAt < period.end);
+  const onPage = (page: readonly ListedTransaction[]): void => comparison.list(page.filter(isNear));
+  const books = await openBooks({ zone, period, openMonth: name, onPage }, context);
+  await comparison.compare(await sourcesOf(period, context));
   const open = comparison.counts().reduce((sum, each) => sum + each.open, 0);
+  const [failure, ...others] = missingIn(books, month, context);
   const remarks = [...others, ...notAccepted(name, open)].map(
     (each) => `${each.message} ${adviceOf(each, context.globals) ?? ''}`,
   );
-  if (first !== undefined)
-    return {
-      draft: books.at < period.end ? draftOf(books, period) : [],
-      unexplained: unexplainedLines(books, context.terminal.stderrCanvas),
-      remarks,
-      failure: first,
-    };
+  if (failure !== undefined) {
+    const { stderrCanvas } = context.terminal;
+    const draft = books.at < period.end ? draftOf(books, period) : [];
+    const why = [...draftLines(draft, stderrCanvas), ...unexplainedLines(books, stderrCanvas)];
+    return { remarks: [...why, ...remarks], failure };
+  }
   const lines = await rowsOf(books, month, context);
   if (last !== undefined) checkContinues(lines, last);
   const names = columns.map((each) => each.name);
-  const sealed = stringify([names, ...lines.map((cells) => names.map((each) => cells[each]))]);
+  const sealed = stringify([...lines], { header: true, columns: names });
   checkSealed(path, sealed);
   const { scope, client } = await context.account();
   const seal = { zone, sealed, closedAt: client.serviceNow(), closedBy: context.owner };
@@ -234,13 +226,8 @@ async function closeAgain(month: Month, closed: Close, context: Context): Promis
       closed: written(closed.sealed, before.length, month),
       remarks: [`${name} has not changed since it was closed on ${by}.`],
     };
-  const textOf = (cells: Cells | null) => cells && Object.values(cells).join(',');
   return {
-    changes: changes.map((each) => ({
-      ...each,
-      before: textOf(each.before),
-      after: textOf(each.after),
-    })),
+    changes,
     remarks: [],
     failure: new Failure(
       'books-differ',

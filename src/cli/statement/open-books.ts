@@ -314,10 +314,10 @@ export async function* knownPayments(
       outcome: outcomesOfStates[state],
       state,
       ccy: spendCcy,
-      total: approvedTotal === null ? null : new Big(approvedTotal),
+      total: approvedTotal,
       receivesCcy: destReq.ccy,
       destination: destinationIn(detailsOf(destReq.reqDetails)),
-      receives: approvedReceives === null ? null : new Big(approvedReceives),
+      receives: approvedReceives,
     };
   }
 }

@@ -279,34 +279,37 @@ export function differenceText({ ccy, difference, lastTied }: Differing): string
   );
 }
 
-interface Opening {
+interface WalletLine {
   readonly ccy: string;
-  readonly value: Big;
+  readonly text: string;
+  readonly value?: Big;
 }
 
-const openingColumns: readonly Column<Opening>[] = [
+const walletColumns: readonly Column<WalletLine>[] = [
   { name: 'wallet', value: ({ ccy }) => ccy },
-  {
-    name: 'kind',
-    value: () => 'opening, not explained by a transaction',
-    priority: 1,
-    below: true,
-  },
+  { name: 'text', priority: 1, below: true },
   {
     name: 'amount',
-    value: ({ ccy, value }) => formatNumber(money(ccy, value)),
+    value: ({ ccy, value }) => value && formatNumber(money(ccy, value)),
     align: 'decimal',
   },
 ];
 
-const remarkGap = 4;
+const walletLines = (lines: readonly WalletLine[], canvas: Canvas): string[] =>
+  createTable(walletColumns, { ...canvas, gap: 4 })(lines).rows.flat();
 
 /**
  * Draws a line for each opening balance, such as `BTC    opening, not explained by a transaction
  * 1.00000000`.
  */
-export const openingLines = (openings: readonly Opening[], canvas: Canvas): string[] =>
-  createTable(openingColumns, { ...canvas, gap: remarkGap })(openings).rows.flat();
+export const openingLines = (
+  openings: readonly { readonly ccy: string; readonly value: Big }[],
+  canvas: Canvas,
+): string[] =>
+  walletLines(
+    openings.map((each) => ({ ...each, text: 'opening, not explained by a transaction' })),
+    canvas,
+  );
 
 /** An adjustment that a person has recorded. */
 export interface RecordedEntry {
@@ -367,23 +370,18 @@ export interface DraftBalance {
   readonly closing: Big;
 }
 
-const draftColumns: readonly Column<DraftBalance>[] = [
-  { name: 'wallet', value: ({ ccy }) => ccy },
-  {
-    name: 'balances',
-    value: ({ ccy, opening, closing }) => {
-      const [first, now] = [opening, closing].map((value) => formatNumber(money(ccy, value)));
-      return `${first} at the beginning, ${now} now`;
-    },
-  },
-];
-
 /**
  * Draws the balances of a month that is not over, such as `BTC    1.20000000 at the beginning,
  * 1.19742700 now`.
  */
 export const draftLines = (balances: readonly DraftBalance[], canvas: Canvas): string[] =>
-  createTable(draftColumns, { ...canvas, gap: remarkGap })(balances).rows.flat();
+  walletLines(
+    balances.map(({ ccy, opening, closing }) => {
+      const [first, now] = [opening, closing].map((value) => formatNumber(money(ccy, value)));
+      return { ccy, text: `${first} at the beginning, ${now} now` };
+    }),
+    canvas,
+  );
 
 export interface Closed {
   readonly month: string;
@@ -402,7 +400,7 @@ export const closedView: RecordView<Closed> = cardView({
   quiet: ({ file }) => file,
 });
 
-export interface ShownChange {
+interface ShownChange {
   readonly change: string;
   readonly row: string;
   readonly before: string | null;

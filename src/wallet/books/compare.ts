@@ -34,15 +34,15 @@ export interface FoundDifference {
    * The source of the payment, which is `journal`, `inbox`, `service`, `request` or `wallet`.
    */
   readonly source: string;
-  readonly txnId: string | null;
-  readonly reference: string | null;
-  readonly ccy: string | null;
+  readonly txnId?: string | null;
+  readonly reference?: string;
+  readonly ccy?: string | null;
   /**
    * The amount that `source` records. The field `there` contains the amount that the service
    * reports.
    */
-  readonly here: Big | null;
-  readonly there: Big | null;
+  readonly here?: Big | string | null;
+  readonly there?: Big;
   readonly detail: string;
 }
 
@@ -62,11 +62,11 @@ export interface LocalPayment {
   /** The state of the payment in the words of the journal. */
   readonly state: string;
   readonly ccy: string | null;
-  /** The debit, including fees. */
-  readonly total: Big | null;
+  /** The debit, including fees, as a decimal. */
+  readonly total: string | null;
   readonly receivesCcy: string | null;
   /** The amount that arrives, according to the approved quote. */
-  readonly receives: Big | null;
+  readonly receives: string | null;
   /** The invoice, address or account that is paid. */
   readonly destination: string | null;
 }

@@ -167,8 +167,9 @@ export interface Change {
    * of the recorded entry, or the kind of the row.
    */
   readonly row: string;
-  readonly before: Cells | null;
-  readonly after: Cells | null;
+  /** The cells before and after the change, joined by commas, or null without a row. */
+  readonly before: string | null;
+  readonly after: string | null;
 }
 
 /** The month that follows a month such as `2026-10`. */
@@ -195,10 +196,12 @@ const factsOf = (cells: Cells): string =>
 export function changesBetween(was: readonly Cells[], is: readonly Cells[]): Change[] {
   const byKey = (rows: readonly Cells[]) => new Map(rows.map((row) => [keyOf(row), row]));
   const [old, current] = [byKey(was), byKey(is)];
+  const textOf = (cells: Cells | undefined): string | null =>
+    cells === undefined ? null : Object.values(cells).join(',');
   return [...new Set([...current.keys(), ...old.keys()])].flatMap((row): Change[] => {
-    const [before = null, after = null] = [old.get(row), current.get(row)];
+    const [before, after] = [old.get(row), current.get(row)];
     if (before && after && factsOf(before) === factsOf(after)) return [];
-    const change = before === null ? 'added' : after === null ? 'removed' : 'changed';
-    return [{ change, row, before, after }];
+    const change = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
+    return [{ change, row, before: textOf(before), after: textOf(after) }];
   });
 }

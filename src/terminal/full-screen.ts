@@ -57,28 +57,43 @@ const frame = (lines: readonly string[]): string => {
 /**
  * Shows lines on the alternate screen until the caller runs `close`. Redraws the lines after a
  * change of the window size, and for each call of `draw`. `open` shows the lines again after
- * `close`. `hide` closes the screen, and returns `open`, as {@link takeKeys} needs it.
+ * `close`. Meanwhile, `onKey` receives every key.
  */
-export function openFullScreen({ stdout, unicode }: Terminal, lines: () => readonly string[]) {
-  let isOpen = false;
+export function openFullScreen(
+  terminal: Terminal,
+  lines: () => readonly string[],
+  onKey?: (key: Key) => void,
+) {
+  const { stdout, unicode } = terminal;
+  let isShown = false;
+  let release = (): void => undefined;
   const draw = (): void => {
-    if (isOpen) stdout.write(frame(unicode ? lines() : lines().map(asciiGlyphs)));
+    if (isShown) stdout.write(frame(unicode ? lines() : lines().map(asciiGlyphs)));
   };
-  const open = (): void => {
-    isOpen = true;
+  const show = (): void => {
+    isShown = true;
     stdout.write(enter);
     stdout.on('resize', draw);
     draw();
   };
-  const close = (): void => {
-    if (isOpen) stdout.write(exit);
-    isOpen = false;
-    stdout.off('resize', draw);
-  };
   const hide = (): (() => void) => {
-    close();
-    return open;
+    if (isShown) stdout.write(exit);
+    isShown = false;
+    stdout.off('resize', draw);
+    return show;
+  };
+  const open = (): void => {
+    show();
+    if (onKey !== undefined) release = takeKeys(terminal, { onKey, hide });
+  };
+  const close = (): void => {
+    release();
+    hide();
   };
   open();
-  return { open, draw, close, hide };
+  return { open, draw, close };
 }
+
+/** Puts a text on the clipboard of a terminal that permits this (OSC 52). */
+export const copying = (text: string): string =>
+  `\u001B]52;c;${Buffer.from(text).toString('base64')}\u0007`;

@@ -52,7 +52,7 @@ import { rememberIds } from '../tx/resolve-id.js';
 import { readWorth, type WorthOf, miningHint, showSearching } from '../payment/payment-screen.js';
 import { guide } from '../payment/guided.js';
 import { reference } from '../payment/payment-options.js';
-import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
+import { copying, openFullScreen, takeKeys } from '../../terminal/full-screen.js';
 import type { Key } from 'node:readline';
 import { formatBip21, encodeLnurl, payUrl } from '../../formats/destination.js';
 
@@ -504,8 +504,7 @@ function takeWaitKeys({ method, code, text }: Requested, context: Context) {
     else if (leaves) interrupt();
     else if (name === 'return' && blocks) open();
     else if (sequence === 'c') {
-      // OSC 52 copies text to the clipboard, and the terminal sends no response.
-      stderr.write(`\u001B]52;c;${Buffer.from(text).toString('base64')}\u0007`);
+      stderr.write(copying(text));
       isCopied = true;
       live.update();
     }

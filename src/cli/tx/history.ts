@@ -293,31 +293,26 @@ export async function searched(
   context: Context,
   most = Infinity,
 ): Promise<ListedTransaction[]> {
-  const { live, terminal } = context;
+  const { live } = context;
   const { client } = await context.account();
   const isMatch = matcher(text ?? '');
   const found: ListedTransaction[] = [];
   let read = 0;
-  // Without a text, every transaction matches, so svcpay looks nothing up.
-  const known = async (rows: readonly ListedTransaction[]) =>
-    text === undefined ? { rows, recipientOf: () => undefined } : lookUp(rows, context);
-  const progress = (): string =>
-    text === undefined
-      ? `Reading: ${read} transactions`
-      : `Searching: ${read} transactions, ${found.length} found`;
-  if (terminal.canAnimate) live.start(progress);
-  try {
+  const progress = (): string => `Searching: ${read} transactions, ${found.length} found`;
+  await live.during(progress, async () => {
     for await (const page of client.eachTransactionPage(filter)) {
       read += page.length;
-      const { rows, recipientOf } = await known(page);
-      found.push(...rows.filter((txn) => isWanted(txn) && isMatch(txn, recipientOf)));
+      const wanted = page.filter(isWanted);
+      if (text === undefined) found.push(...wanted);
+      else {
+        const { rows, recipientOf } = await lookUp(wanted, context);
+        found.push(...rows.filter((txn) => isMatch(txn, recipientOf)));
+      }
       live.update();
-      if (found.length >= most) break;
+      if (found.length >= most) return;
     }
-    return found.slice(0, most);
-  } finally {
-    if (terminal.canAnimate) live.stop();
-  }
+  });
+  return found.slice(0, most);
 }
 
 /**

@@ -118,49 +118,30 @@ async function listed(
     throw new Failure('usage', '--all lists everything. Remove --limit, --page and -o page.');
   const { client: service } = await context.account();
   const filter = await historyFilter(flags, service);
-  const isWanted = quotes ? () => true : isListed(flags.state, service);
-  const period = periodText(flags);
-  if (format === 'page') {
-    const many = limit ?? usualPage;
-    const found =
-      search === undefined
-        ? await readPage(filter, page, many, context)
-        : firstPage(await searched(filter, search, () => true, context, many + 1), many);
-    const transactions = newestLast(found.transactions);
-    const recipientOf = await recipientsOf(transactions, context);
-    return {
-      page: { ...found, transactions },
-      columns: transactionList(0, { recipientOf }).columns,
-    };
-  }
-  if (search !== undefined || all) {
-    const rows = newestLast(await searched(filter, search, isWanted, context, limit));
-    const many =
-      search === undefined ? `All ${rows.length}` : `${rows.length} found for "${search}"`;
-    return described(
-      rows,
-      {
-        heading: `${many} · ${period} · newest last`,
-        ...(search !== undefined && { empty: `No transaction matches "${search}" (${period}).` }),
-      },
-      [],
-      context,
-    );
-  }
+  const isDocument = format !== undefined;
+  const isWanted = quotes || isDocument ? () => true : isListed(flags.state, service);
   // A page for people is at most as long as their window.
   const room =
-    out.forPeople && terminal.stdoutIsTty
-      ? Math.max(Math.min(usualPage, terminal.rows - besideRows), 3)
-      : usualPage;
-  const many = limit ?? room;
-  const reading = filledPage(filter, page, many, isWanted, context);
+    out.forPeople && terminal.stdoutIsTty && !isDocument ? terminal.rows - besideRows : usualPage;
+  const many = limit ?? Math.max(Math.min(usualPage, room), 3);
+  const reading =
+    search === undefined && !all
+      ? filledPage(filter, page, many, isWanted, context)
+      : searched(filter, search, isWanted, context, isDocument ? many + 1 : limit).then((found) =>
+          firstPage(found, isDocument ? many : Infinity),
+        );
   openMeanwhile(context);
-  const found = await reading.catch(async (error: unknown) => {
-    if (out.forPeople && isNotReached(error) && page === 1 && isEverything(flags))
-      await showOffline(error, many, context);
+  const isFirst = page === 1 && isEverything({ ...flags, search, format });
+  const read = await reading.catch(async (error: unknown) => {
+    if (out.forPeople && isNotReached(error) && isFirst) await showOffline(error, many, context);
     throw error;
   });
-  return pageRows(found, many, period, context);
+  const transactions = newestLast(read.transactions);
+  if (!isDocument) return pageRows({ ...read, transactions }, many, { ...flags, search }, context);
+  const { total, more } = read;
+  const recipientOf = await recipientsOf(transactions, context);
+  const { columns } = transactionList(0, { recipientOf });
+  return { page: { transactions, page, total, more }, columns };
 }
 
 /** Whether the flags set no filter. */
@@ -170,10 +151,10 @@ const isEverything = (flags: object): boolean =>
   );
 
 /** Returns the first matches of a search as a page. */
-function firstPage(matches: readonly ListedTransaction[], limit: number): HistoryPage {
+function firstPage(matches: readonly ListedTransaction[], limit: number): ScreenPage {
   const more = matches.length > limit;
   const total = more ? null : matches.length;
-  return { transactions: matches.slice(0, limit), page: 1, total, more };
+  return { transactions: matches.slice(0, limit), page: 1, total, more, hidden: 0, last: 1 };
 }
 
 /** Runs the command line again, with its output sent to the pager instead of stdout. */
@@ -234,61 +215,71 @@ async function filledPage(
       shown.length === transactions.length ||
       rows.length > limit / 2 ||
       last >= mostPages;
-    if (!more || isEnough)
-      return { transactions: newestLast(rows), page, total, more, hidden, last };
+    if (!more || isEnough) return { transactions: rows, page, total, more, hidden, last };
   }
 }
 
-/** Returns a page, newest row last. For programs, a remark names the next page. */
-async function pageRows(
-  { transactions: rows, page, total, more, hidden, last }: ScreenPage,
+type PageFlags = Parameters<typeof periodText>[0] & { readonly search: string | undefined };
+
+/** Returns the heading and the footer of a page, its place, and the text of an empty page. */
+function pageTexts(
+  { transactions: { length }, page, total, more, hidden, last }: ScreenPage,
   limit: number,
-  period: string,
-  context: Context,
-): Promise<Found> {
-  const { out } = context;
-  const pages = total === null ? '' : ` of ${Math.ceil(total / limit)}`;
-  if (!out.forPeople && (more || page > 1) && rows.length > 0)
-    out.say(
-      `Page ${page}${pages}, newest last.` +
-        (more ? ` Next page: --page ${last + 1}. All pages: --all` : ''),
-    );
-  const many = total === null ? String(rows.length) : `${rows.length} of ${total}`;
-  const count =
-    rows.length === total
-      ? `All ${total}`
-      : page === 1
-        ? `Last ${many}`
-        : `Page ${page}${pages} · ${many}`;
+  { search, ...flags }: PageFlags,
+) {
+  const period = periodText(flags);
   const left = hidden === 0 ? [] : [`${hidden} expired hidden (--quotes)`];
-  const footer = [...(more ? [`older: --page ${last + 1}`] : []), 'search: --search TEXT'];
+  const headed = (count: string): string => [count, period, 'newest last', ...left].join(' · ');
+  if (search !== undefined)
+    return {
+      heading: headed(`${length} found for "${search}"`),
+      place: '',
+      footer: [],
+      empty: `No transaction matches "${search}" (${period}).`,
+    };
+  const place = `Page ${page}${total === null ? '' : ` of ${Math.ceil(total / limit)}`}`;
+  const many = total === null ? String(length) : `${length} of ${total}`;
+  const count = page === 1 ? `Last ${many}` : `${place} · ${many}`;
   const none =
     total === null
       ? `Page ${page} is empty.`
       : `There is no page ${page}. The last page is ${Math.max(Math.ceil(total / limit), 1)}.`;
-  const isBeyond = page > 1 && hidden === 0 && total !== 0;
-  const heading = [count, period, 'newest last', ...left].join(' · ');
-  return described(rows, { heading, ...(isBeyond && { empty: none }) }, footer, context);
+  return {
+    place,
+    heading: headed(length === total ? `All ${total}` : count),
+    footer: [...(more ? [`older: --page ${last + 1}`] : []), 'search: --search TEXT'],
+    ...(page > 1 && hidden === 0 && total !== 0 && { empty: none }),
+  };
 }
 
-/** Describes rows with short unique ids, and with the command for the newest row. */
-async function described(
-  shown: readonly ListedTransaction[],
-  parts: Partial<ListView<ListedTransaction>>,
-  footer: readonly string[],
+/**
+ * Describes a page with short unique ids, and with the command for the newest row. For programs, a
+ * remark names the next page.
+ */
+async function pageRows(
+  read: ScreenPage,
+  limit: number,
+  flags: PageFlags,
   context: Context,
 ): Promise<Found> {
+  const { out, globals, terminal } = context;
+  const { transactions, page, more, last } = read;
+  const { place, footer, ...texts } = pageTexts(read, limit, flags);
+  if (!out.forPeople && (more || page > 1) && transactions.length > 0)
+    out.say(
+      `${place}, newest last.` + (more ? ` Next page: --page ${last + 1}. All pages: --all` : ''),
+    );
   const { client } = await context.account();
-  const ids = idsOf(shown);
-  const { rows, recipientOf } = await lookUp(shown, context);
+  const ids = idsOf(transactions);
+  const { rows, recipientOf } = await lookUp(transactions, context);
   const newest = ids.at(-1)?.slice(0, idLength(ids)) ?? '';
   const view = transactionList(client.serviceNow(), {
     recipientOf,
-    footer: [commandFor({ do: 'show', id: newest }, context.globals), ...footer].join('   '),
-    ...(context.terminal.stdoutIsTty && { ids }),
+    footer: [commandFor({ do: 'show', id: newest }, globals), ...footer].join('   '),
+    ...(terminal.stdoutIsTty && { ids }),
   });
-  await rememberIds(shown, context, recipientOf);
-  return { rows: await allExplained(rows, context), view: { ...view, ...parts } };
+  await rememberIds(transactions, context, recipientOf);
+  return { rows: await allExplained(rows, context), view: { ...view, ...texts } };
 }
 
 /** Lists this home's payments from the journal, with the time of the last check. */

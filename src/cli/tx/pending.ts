@@ -98,11 +98,8 @@ function overdueFailure(
       ? 'not handled by any process'
       : `last handled by process ${first.pid} on ${first.host}`;
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  const [age, where] =
-    olderThanMs === undefined
-      ? ['', '']
-      : [` for more than ${describeDuration(olderThanMs)}`, ` (${place})`];
-  return new Failure('pending', `Unfinished${age}: ${first.ref}${where}${more}.`, {
+  const age = olderThanMs === undefined ? '' : ` for more than ${describeDuration(olderThanMs)}`;
+  return new Failure('pending', `Unfinished${age}: ${first.ref} (${place})${more}.`, {
     next: { do: 'resume', id: first.ref },
     ref: first.ref,
     txnId: first.txnId ?? undefined,

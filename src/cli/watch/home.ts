@@ -41,7 +41,7 @@ import { messageOf } from '../../formats/text.js';
 import { repeatable, type Instruction } from '../../wallet/instruction/instruction.js';
 import { inWords } from '../../wallet/instruction/words.js';
 import { failureLines } from '../../terminal/next-step.js';
-import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
+import { copying, openFullScreen } from '../../terminal/full-screen.js';
 import { truncate, wrap } from '../../terminal/text.js';
 import type { Canvas } from '../../terminal/terminal.js';
 import { lineKind } from '../../terminal/views/transaction-view.js';
@@ -83,7 +83,7 @@ async function showHome(first: Overview, context: Context): Promise<void> {
       words === history
         ? await showHistory(context)
         : words === story
-          ? await showHistory(context, { picked: latestOf(home), part: 'story' })
+          ? await showHistory(context, { picked: pickedOf(found), part: 'story' })
           : await follow(words, context);
     // Ctrl-C in a command that the home screen runs ends the home screen too.
     if (code === exitCodes.interrupted || signal.aborted) throw new Ended(code);
@@ -255,11 +255,15 @@ const again: Words = [];
 /** The choice that shows the story of the latest payment. */
 const story: Words = ['tx', 'explain'];
 
-/** The transactions of the home screen, newest last, with the latest payment chosen. */
-function latestOf({ recent, pending }: Home): Picked {
-  const rows = [...recent.toReversed(), ...pending];
-  const { txnId = '' } = rows.findLast(isOutgoing) ?? rows.at(-1) ?? {};
-  return { txnId, rows, newer: 0, total: null, page: 1 };
+/**
+ * Returns the transactions of a screen, newest last, among which the keys of a receipt move.
+ * @param txnId the chosen transaction, by default the latest payment
+ */
+export function pickedOf({ home, more }: Overview, txnId?: string): Picked {
+  const open = more.open.flatMap(({ transaction }) => transaction ?? []);
+  const rows = [...home.recent.toReversed(), ...home.pending, ...open];
+  const latest = rows.findLast(isOutgoing) ?? rows.at(-1);
+  return { txnId: txnId ?? latest?.txnId ?? '', rows, newer: 0, total: null, page: 1 };
 }
 
 interface MenuDeps {
@@ -388,7 +392,34 @@ async function showReceipts(picked: Picked, first: Part, context: Context): Prom
     remark: 'Reading …',
   };
   const idAt = (index: number): string => rows[index]?.txnId ?? picked.txnId;
-  const screen = openFullScreen(terminal, () => linesOf(shown, picked, terminal));
+  let leave = (_to: Partial<Left>): void => undefined;
+  const left = new Promise<Left>((resolve) => {
+    leave = (to) =>
+      resolve({ page: picked.page, search: picked.search, txnId: idAt(shown.index), ...to });
+  });
+  const onKey = (key: Key): void => {
+    const { index, part, opened } = shown;
+    const turn = (to: Part): void => void read(index, part === to ? 'receipt' : to);
+    switch (key.sequence) {
+      case 'a':
+        return opened?.again && leave({ again: opened.again });
+      case 'd':
+        return turn('details');
+      case 's':
+        return turn('story');
+      case 'c':
+        terminal.stdout.write(copying(idAt(index)));
+        return change({ remark: `Copied ${idAt(index)}` });
+      case ' ':
+        return change({ turns: shown.turns + 1 });
+      case '/':
+        return leave({ searches: true });
+    }
+    if (key.name === 'up' && index > 0) return void read(index - 1, part);
+    if (key.name === 'down' && index < rows.length - 1) return void read(index + 1, part);
+    if (key.ctrl === true || ['escape', 'q', 'return'].includes(key.name ?? '')) leave({});
+  };
+  const screen = openFullScreen(terminal, () => linesOf(shown, picked, terminal), onKey);
   const change = (changes: Partial<Shown>): void => {
     shown = { ...shown, remark: '', ...changes };
     screen.draw();
@@ -399,46 +430,10 @@ async function showReceipts(picked: Picked, first: Part, context: Context): Prom
     if (index !== shown.index || part !== shown.part) return;
     change(typeof opened === 'string' ? { remark: opened } : { opened });
   };
-  let release = (): void => undefined;
-  try {
-    return await new Promise<Left>((resolve) => {
-      const leave = (to: Partial<Left>): void =>
-        resolve({ page: picked.page, search: picked.search, txnId: idAt(shown.index), ...to });
-      signal.addEventListener('abort', () => leave({}), { once: true });
-      const onKey = (key: Key): void => {
-        const { index, part, opened } = shown;
-        const turn = (to: Part): void => void read(index, part === to ? 'receipt' : to);
-        switch (key.sequence) {
-          case 'a':
-            return opened?.again && leave({ again: opened.again });
-          case 'd':
-            return turn('details');
-          case 's':
-            return turn('story');
-          case 'c':
-            terminal.stdout.write(copying(idAt(index)));
-            return change({ remark: `Copied ${idAt(index)}` });
-          case ' ':
-            return change({ turns: shown.turns + 1 });
-          case '/':
-            return leave({ searches: true });
-        }
-        if (key.name === 'up' && index > 0) return void read(index - 1, part);
-        if (key.name === 'down' && index < rows.length - 1) return void read(index + 1, part);
-        if (key.ctrl === true || ['escape', 'q', 'return'].includes(key.name ?? '')) leave({});
-      };
-      release = takeKeys(terminal, { onKey, hide: screen.hide });
-      void read(shown.index, first);
-    });
-  } finally {
-    release();
-    screen.close();
-  }
+  signal.addEventListener('abort', () => leave({}), { once: true });
+  void read(shown.index, first);
+  return left.finally(screen.close);
 }
-
-/** Puts a text on the clipboard of a terminal that permits this (OSC 52). */
-const copying = (text: string): string =>
-  `\u001B]52;c;${Buffer.from(text).toString('base64')}\u0007`;
 
 function linesOf(shown: Shown, { rows, newer, total }: Picked, canvas: Canvas): string[] {
   const { index, turns, opened } = shown;

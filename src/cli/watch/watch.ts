@@ -16,13 +16,12 @@ import {
   type SeenEvent,
   type WatchModel,
 } from '../../terminal/cards/watch-view.js';
-import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
+import { openFullScreen } from '../../terminal/full-screen.js';
 import { wrap } from '../../terminal/text.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import type { Picked } from '../tx/resolve-id.js';
-import { readOverview, showHistory, type Overview } from './home.js';
+import { pickedOf, readOverview, showHistory, type Overview } from './home.js';
 
 export const watch = defineCommand({
   examples: [['svcpay watch', 'Enter opens a receipt, q leaves']],
@@ -90,9 +89,15 @@ async function showScreen({ home, more }: Overview, context: Context): Promise<s
   };
   // Hides the notice of a slow request, because the live screen shows the age of the data.
   const resume = live.aside();
-  const screen = openFullScreen(terminal, () =>
-    watchLines({ ...model, now: client.serviceNow() }, terminal, terminal.unicode),
-  );
+  const onKey = (key: Key): void => {
+    const [next, action] = pressed(key, model);
+    change(next);
+    if (action === 'leave') leave();
+    if (action === 'open') void open();
+  };
+  const lines = (): string[] =>
+    watchLines({ ...model, now: client.serviceNow() }, terminal, terminal.unicode);
+  const screen = openFullScreen(terminal, lines, onKey);
   const change = (changes: Partial<WatchModel>): void => {
     model = choosing(model.chosen, { ...model, ...changes });
     screen.draw();
@@ -101,26 +106,15 @@ async function showScreen({ home, more }: Overview, context: Context): Promise<s
     const seen = await readOverview(context).catch(problemOf);
     change(typeof seen === 'string' ? { problem: seen } : { ...seen, problem: undefined });
   };
-  const onKey = (key: Key): void => {
-    const [next, action] = pressed(key, model);
-    change(next);
-    if (action === 'leave') leave();
-    if (action === 'open') void open();
-  };
-  const take = (): (() => void) => takeKeys(terminal, { onKey, hide: screen.hide });
-  let release = take();
   const open = async (): Promise<void> => {
     const txnId = openable(model)[model.chosen];
     if (txnId == null) return;
-    release();
     screen.close();
-    const picked = { ...rowsOf(model), txnId };
+    const picked = pickedOf(model, txnId);
     await showHistory(context, { picked, part: 'receipt' }).catch((error: unknown) =>
       change({ problem: messageOf(error) }),
     );
-    if (ended.signal.aborted) return;
-    release = take();
-    screen.open();
+    if (!ended.signal.aborted) screen.open();
   };
   const stopTicking = every(tickMs, screen.draw);
   signal.addEventListener('abort', leave);
@@ -139,18 +133,10 @@ async function showScreen({ home, more }: Overview, context: Context): Promise<s
   } finally {
     signal.removeEventListener('abort', leave);
     stopTicking();
-    release();
     screen.close();
     resume();
   }
   return summaryOf(home.wallets, model, now() - startedAt);
-}
-
-/** The transactions of the live screen, newest last, among which the keys of a receipt move. */
-function rowsOf({ home, more }: WatchModel): Omit<Picked, 'txnId'> {
-  const open = more.open.flatMap(({ transaction }) => transaction ?? []);
-  const rows = [...home.recent.toReversed(), ...home.pending, ...open];
-  return { rows, newer: 0, total: null, page: 1 };
 }
 
 const tickMs = 1_000;

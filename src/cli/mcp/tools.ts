@@ -23,10 +23,12 @@ import { stringify } from 'csv-stringify/sync';
 export type Effect = 'reads' | 'asks' | 'proposes' | 'pays';
 
 /**
- * The inputs that a tool takes from its command, each with its description for an agent. An empty
- * description means that a similar tool describes the input.
+ * The inputs that a tool takes from its command, each with its description for an agent, or `own`
+ * for the description of the command. An empty description means that a similar tool describes the
+ * input.
  */
-type TakenInputs = Readonly<Record<string, string>>;
+type TakenInputs = Readonly<Record<string, string | typeof own>>;
+const own = undefined;
 
 /** A tool: a command, the inputs that an agent may pass, and their meaning for an agent. */
 export interface ToolRow {
@@ -46,7 +48,7 @@ export interface ToolRow {
   /** The inputs that the command always receives, and the global option `yes`. */
   readonly always?: RawValues | undefined;
   /** The fields of each row in the input `rows`, which the command reads as a CSV file on stdin. */
-  readonly rows?: TakenInputs;
+  readonly rows?: Readonly<Record<string, string>>;
   /** Converts the inputs of the tool to the inputs of the command, if their names differ. */
   readonly as?: (given: RawValues) => RawValues;
   /** The fields of each row, by default all fields. */
@@ -57,18 +59,17 @@ export interface ToolRow {
 const shortWait: RawValues = { waitTimeout: '20s' };
 
 const ref = 'your name for the purpose, e.g. order-118; svcpay pays each ref only once';
-const note = 'a note for yourself';
 const maxFee = "maximum fee, e.g. 100sat or 1%; the server's own maximum also applies";
 const differentFrom = 'txnId of an earlier identical payment, if you intend to pay again';
-const request = { amount: 'e.g. 50000sat, or 10usd at the current rate', ref, note };
+const request = { amount: own, ref, note: own };
 
 const send: TakenInputs = {
   destination: 'invoice, address, LNURL, Lightning Address or bitcoin: URI',
   amount: 'amount with unit: 50000sat, 25usdt, or 10usd if from is BTC; omit for an invoice',
   spend: 'amount to debit; use it instead of the input `amount` (USDT, LNURL)',
   from: 'wallet that pays: BTC, USDT …',
-  via: 'for a bitcoin: URI that offers both',
-  deductFees: 'take the fees out of the amount',
+  via: own,
+  deductFees: own,
   ref,
 };
 
@@ -83,20 +84,20 @@ const parties = ['sender', 'recipient'].flatMap((who) =>
   ['Name', 'Country', 'Phone', 'Address'].map((what) => [`${who}${what}`, ''] as const),
 );
 const payout: TakenInputs = {
-  amount: 'amount the recipient gets, e.g. 500000vnd',
-  country: 'two-letter code',
+  amount: own,
+  country: own,
   method: 'method from payout_methods, if the country has several',
   institution: 'institutionCode from institutions',
-  institutionName: 'name of an institution that is not listed',
-  acctNum: 'account or phone number',
-  acctName: 'name on the account',
+  institutionName: own,
+  acctNum: own,
+  acctName: own,
   recipient: "name of a saved recipient, instead of the recipient's fields",
   senderType: '',
   recipientType: '',
   ...Object.fromEntries(parties),
-  purpose: 'code for the purpose of the payment',
-  source: 'code for the source of the funds',
-  relationship: 'code for the relationship to the recipient',
+  purpose: own,
+  source: own,
+  relationship: own,
   from: 'wallet that pays (default BTC)',
   ref,
 };
@@ -112,7 +113,7 @@ function swapWords({ amount, from, to, ...given }: RawValues): RawValues {
   return { ...given, words, receive: ccy === received && ccy !== debited };
 }
 
-const batchRows: TakenInputs = {
+const batchRows: Readonly<Record<string, string>> = {
   ref: 'your name for the payment',
   to: 'destination',
   amount: 'amount with unit',
@@ -140,7 +141,7 @@ export const tools: readonly ToolRow[] = [
   {
     name: 'wallets',
     title: 'Balances',
-    takes: { ccy: 'only this currency' },
+    takes: { ccy: own },
     about:
       'Balances per currency, in whole units (BTC, not satoshis): availableBalance is spendable ' +
       'now, amount includes reserved money.',
@@ -153,7 +154,7 @@ export const tools: readonly ToolRow[] = [
   {
     name: 'rates',
     title: 'Exchange rates',
-    takes: { pair: 'only this pair, e.g. BTCUSD' },
+    takes: { pair: own },
     about:
       'Exchange rates. Each is the price of one unit of the base currency in the quote currency.',
   },
@@ -170,14 +171,14 @@ export const tools: readonly ToolRow[] = [
     command: 'tx list',
     always: { format: 'page' },
     takes: {
-      search: 'text in payee, note, reference or id; reads the whole list',
-      since: 'start of the period: 2h, 30d, 2026-03-01 or ISO time',
-      until: 'end of the period, inclusive',
+      search: own,
+      since: own,
+      until: own,
       state: 'e.g. completed, failed',
-      srcMethod: 'servicepay (own wallet), lightning, on-chain …',
-      destMethod: 'servicepay, lightning, lnurl, on-chain, tron …',
-      excludeSrcMethod: 'methods to exclude',
-      excludeDestMethod: 'methods to exclude',
+      srcMethod: own,
+      destMethod: own,
+      excludeSrcMethod: own,
+      excludeDestMethod: own,
       limit: 'rows per page (default 20)',
       page: '',
     },
@@ -202,7 +203,7 @@ export const tools: readonly ToolRow[] = [
     name: 'transaction',
     title: 'One transaction',
     command: 'tx get',
-    takes: { id: 'txnId, ref, invoice or payment hash' },
+    takes: { id: own },
     needs: ['id'],
     about:
       'One transaction in its current state. sourceReq is where the money comes from, destReq ' +
@@ -215,8 +216,8 @@ export const tools: readonly ToolRow[] = [
     title: 'Spending',
     command: 'statement totals',
     takes: {
-      from: 'first day or month: 2026-10-01, 2026-10',
-      to: 'last day or month, inclusive',
+      from: own,
+      to: own,
     },
     about:
       'Sums of the money received (in), sent without fees (out) and paid as fees, per currency ' +
@@ -243,7 +244,7 @@ export const tools: readonly ToolRow[] = [
     name: 'explain',
     title: 'Story of a payment',
     command: 'tx explain',
-    takes: { id: txnId },
+    takes: { id: own },
     needs: ['id'],
     about: 'Who asked for a payment and approved it, what happened, and where the money is.',
   },
@@ -269,7 +270,7 @@ export const tools: readonly ToolRow[] = [
     name: 'receive_address',
     title: 'Permanent address',
     command: 'receive address',
-    takes: { ccy: '', chain: 'chain of a USDT address, required for usdt' },
+    takes: { ccy: '', chain: own },
     needs: ['ccy'],
     about: 'Shows a permanent deposit address.',
   },
@@ -277,14 +278,14 @@ export const tools: readonly ToolRow[] = [
     name: 'payout_methods',
     title: 'Payout methods',
     command: 'payout methods',
-    takes: { country: 'two-letter code' },
+    takes: { country: own },
     about: 'Countries, currencies and methods of fiat payouts.',
   },
   {
     name: 'institutions',
     title: 'Banks and mobile wallets',
     command: 'payout institutions',
-    takes: { country: 'two-letter code' },
+    takes: { country: own },
     needs: ['country'],
     about: 'Banks and mobile wallets of a country that can receive payouts.',
   },
@@ -343,7 +344,7 @@ export const tools: readonly ToolRow[] = [
     title: 'Cancel a quote',
     command: 'tx cancel',
     effect: 'asks',
-    takes: { id: txnId },
+    takes: { id: own },
     needs: ['id'],
     about: 'Cancels an unpaid quote.',
   },
@@ -358,7 +359,7 @@ export const tools: readonly ToolRow[] = [
       txnId: 'id of a quote, paid at the quoted price; omit destination and amount',
       ...unexplained(send),
       maxFee,
-      note,
+      note: own,
       differentFrom,
     },
     about:
@@ -398,7 +399,7 @@ export const tools: readonly ToolRow[] = [
       name: 'your name for this run, e.g. salaries-2026-11; the same name resumes the run',
       dryRun: 'only check the rows, and return their total',
       acceptChanges: 'also pay rows that repeat an earlier row, and new payees',
-      maxFee: 'maximum fee of each row',
+      maxFee: own,
     },
     rows: batchRows,
     needs: ['name'],
@@ -420,8 +421,8 @@ export const tools: readonly ToolRow[] = [
 
 const proposed = {
   maxTotal: 'highest total with fees, in the currency of the wallet that pays: 20000sat',
-  reason: 'why the owner should pay',
-  note: 'a note for the owner',
+  reason: own,
+  note: own,
 };
 
 const withoutRef = ({ ref: _ref, ...inputs }: TakenInputs): TakenInputs => inputs;
@@ -475,7 +476,7 @@ export const proposingTools: readonly ToolRow[] = [
     title: 'Outcome of a proposal',
     command: 'propose status',
     effect: 'proposes',
-    takes: { id: 'id of the proposal' },
+    takes: { id: own },
     needs: ['id'],
     about: 'Whether the owner has paid or refused a proposal, or whether it is open or expired.',
   },
@@ -494,8 +495,9 @@ const valuesOf = ({ most = {} }: ToolRow, { arguments: words, options }: Command
 export function inputSchema(row: ToolRow, command: Command) {
   const { takes = {}, needs = [] } = row;
   const values = valuesOf(row, command);
-  const properties = Object.entries(takes).map(([name, description]) => {
-    const { description: _ofCommand, enum: _read, ...schema } = schemaOf(values[name]);
+  const properties = Object.entries(takes).map(([name, given]) => {
+    const { description: summary, enum: _read, ...schema } = schemaOf(values[name]);
+    const description = given ?? summary;
     const offers = values[name]?.shape.offers;
     return [
       name,
@@ -551,7 +553,7 @@ export function rowsAsCsv(
 /** An agent passes a phrase such as an amount as one text. */
 const schemaOf = (value: Value<unknown> | undefined): ValueSchema =>
   value === undefined || value.shape.joins === true
-    ? { type: 'string', description: '' }
+    ? { type: 'string', description: value?.shape.summary ?? '' }
     : valueSchema(value);
 
 /** Aliases that agents use for an input, keyed by the input's name. */
@@ -596,7 +598,10 @@ export function readInputs(row: ToolRow, command: Command, given: GivenInputs): 
     }
   }
   const missing = needs.filter((name) => !read.has(name));
-  const explained = missing.map((name) => (takes[name] ? `${name} (${takes[name]})` : name));
+  const explained = missing.map((name) => {
+    const description = takes[name] ?? schemaOf(values[name]).description;
+    return description === '' ? name : `${name} (${description})`;
+  });
   if (missing.length > 0) problems.push(`missing: ${explained.join(', ')}.`);
   if (problems.length > 0) throw invalid(`Not called: ${problems.join(' ')}`);
   return Object.fromEntries(read);

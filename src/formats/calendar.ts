@@ -111,14 +111,8 @@ export interface CalendarDate {
 /** Reads a day such as `2026-10-01`, or a whole month such as `2026-10`. Throws Failure `usage`. */
 export function parseDate(text: string): CalendarDate {
   const [, year, month, day] = /^(19[7-9]\d|[2-9]\d{3})-(\d\d)(?:-(\d\d))?$/.exec(text) ?? [];
-  const date = {
-    year: Number(year),
-    month: Number(month),
-    day: day === undefined ? undefined : Number(day),
-  };
-  const found = new Date(Date.UTC(date.year, date.month - 1, date.day ?? 1));
-  const exists = found.getUTCMonth() === date.month - 1 && found.getUTCDate() === (date.day ?? 1);
-  if (year !== undefined && exists) return date;
+  const [y, m, d] = [Number(year), Number(month), day === undefined ? undefined : Number(day)];
+  if (isDay(y, m, d ?? 1)) return { year: y, month: m, day: d };
   throw invalid(
     `"${clip(text)}" is not a date. Write a day such as 2026-10-01, or a month such as 2026-10.`,
   );

@@ -225,7 +225,7 @@ const longestPaste = 8 * maxLength;
  */
 export function detectDestination(
   input: string,
-  readInvoice: (text: string) => Invoice = decodeInvoice,
+  readInvoice: ReadInvoice = decodeInvoice,
 ): Destination {
   const text = input.length > longestPaste ? input : unbroken(input);
   if (text.length > maxLength) {
@@ -235,11 +235,11 @@ export function detectDestination(
   // Some wallets append a query to an invoice. svcpay ignores the query, because only the invoice
   // is signed.
   const [, inUri] = /^lightning:(?:\/\/)?([^?#]*?)\/?(?:[?#].*)?$/is.exec(text) ?? [];
-  const found =
-    detectLightning(inUri ?? lnurlInWeb(text) ?? text, readInvoice) ??
-    (inUri === undefined ? detectAddress(text) : undefined);
-  if (found === undefined) throw notDestination(text);
-  return found;
+  const given = inUri ?? lnurlInWeb(text) ?? text;
+  const kinds = inUri === undefined ? anywhere : lightning;
+  const read = kinds.find(([beginning]) => beginning.test(given))?.[1];
+  if (read === undefined) throw notDestination(text);
+  return read(given, readInvoice);
 }
 
 /** Matches white space and invisible characters. */
@@ -273,40 +273,45 @@ function lnurlInWeb(text: string): string | undefined {
   return /^https?:\/\/[^?#]*\?(?:[^#]*&)?lightning=(lnurl1[a-z0-9]+)/i.exec(text)?.[1];
 }
 
-function detectLightning(
-  text: string,
-  readInvoice: (text: string) => Invoice,
-): Destination | undefined {
-  if (text.includes('@')) {
-    const value = parseLightningAddress(text);
-    return { kind: 'lightning-address', text: value.address, value };
-  }
-  if (/^lnurl1/i.test(text))
-    return { kind: 'lnurl', text: text.toUpperCase(), value: { url: decodeLnurl(text) } };
-  if (/^ln[a-z]{2,5}\d/i.test(text)) {
-    const value = readInvoice(text);
-    return { kind: 'bolt11', text: value.invoice, value };
-  }
-  return undefined;
-}
+type ReadInvoice = (text: string) => Invoice;
 
-function detectAddress(text: string): Destination | undefined {
-  if (/^0x/i.test(text)) {
-    const value = parseEvmAddress(text);
-    return { kind: 'evm-address', text: value.address, value };
-  }
+/** The beginning of each kind of text, and the function that reads it. */
+type Recognisers = readonly (readonly [
+  RegExp,
+  (text: string, readInvoice: ReadInvoice) => Destination,
+])[];
+
+const addressed = <K extends Destination['kind'], V extends { readonly address: string }>(
+  kind: K,
+  value: V,
+) => ({ kind, text: value.address, value });
+
+const lightning: Recognisers = [
+  [/@/, (text) => addressed('lightning-address', parseLightningAddress(text))],
+  [
+    /^lnurl1/i,
+    (text) => ({ kind: 'lnurl', text: text.toUpperCase(), value: { url: decodeLnurl(text) } }),
+  ],
+  [
+    /^ln[a-z]{2,5}\d/i,
+    (text, readInvoice) => {
+      const value = readInvoice(text);
+      return { kind: 'bolt11', text: value.invoice, value };
+    },
+  ],
+];
+
+const bitcoin = (text: string) => addressed('bitcoin-address', parseBitcoinAddress(text));
+
+const anywhere: Recognisers = [
+  ...lightning,
+  [/^0x/i, (text) => addressed('evm-address', parseEvmAddress(text))],
   // The pattern of a TRON address excludes upper-case Bitcoin testnet addresses, which also start
   // with T and occur in QR codes.
-  if (/^T(?!B1[0-9A-Z]+$)\w{24,}$/.test(text)) {
-    const value = parseTronAddress(text);
-    return { kind: 'tron-address', text: value.address, value };
-  }
-  if (/^(?:bc|tb|bcrt)1/i.test(text) || /^[123mn]\w{24,}$/.test(text)) {
-    const value = parseBitcoinAddress(text);
-    return { kind: 'bitcoin-address', text: value.address, value };
-  }
-  return undefined;
-}
+  [/^T(?!B1[0-9A-Z]+$)\w{24,}$/, (text) => addressed('tron-address', parseTronAddress(text))],
+  [/^(?:bc|tb|bcrt)1/i, bitcoin],
+  [/^[123mn]\w{24,}$/, bitcoin],
+];
 
 function checkBip21(uri: Bip21): Bip21Destination {
   const inPath = uri.address === undefined ? [] : [uri.address];

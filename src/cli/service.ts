@@ -166,8 +166,7 @@ function clientsOf(
   keeper: () => RateKeeper | undefined,
 ): Service['clientOf'] {
   const { stderr, globals, now: clock, sleep, random, signal } = deps;
-  const reports = clientReports(deps.out, clock);
-  deps.onClose(reports.close);
+  const reports = clientReports(deps);
   return async (baseUrl, credentials, tokens) => {
     const { maker, accountId } = deps.settings;
     return new ServiceClient({
@@ -189,7 +188,7 @@ function clientsOf(
         load: async () => seenPageSize(deps.home, baseUrl).load(),
         save: (size) => seenPageSize(deps.home, baseUrl).update(() => size),
       },
-      ...reports.hooks,
+      ...reports,
       onTransaction: keeper()?.see,
       userAgent: `svcpay/${deps.version}`,
     });
@@ -264,38 +263,35 @@ const shortestWaitMs = 1_000;
 
 const mostReported = 5;
 
-function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => number) {
-  const reported = new Set<string>();
-  let more = 0;
+/** Reports what the client meets on its way, a few times at most. */
+function clientReports({
+  out,
+  now,
+  onClose,
+}: ServiceDeps): Pick<ClientOptions, 'onWait' | 'onUnrecognized'> {
+  const unrecognized = new Set<string>();
   let reportedUntil = 0;
-
-  function onWait(ms: number): void {
-    if (ms < shortestWaitMs) return;
-    const until = now() + ms;
-    // Concurrent requests wait until the same time, so svcpay reports the wait of the requests only
-    // once.
-    if (until < reportedUntil + 1_000) return;
-    reportedUntil = until;
-    out.say(
-      `Waiting ${describeDuration(Math.ceil(ms / 1_000) * 1_000)}, ` +
-        `because the service limits requests.`,
-    );
-  }
-
-  function onUnrecognized(words: string): void {
-    if (reported.has(words)) return;
-    if (reported.size === mostReported) {
-      more += 1;
-      return;
-    }
-    reported.add(words);
-    out.warn(`svcpay could not read part of a response: ${words}.`);
-  }
-
+  onClose(() => {
+    const more = unrecognized.size - mostReported;
+    if (more > 0) out.warn(`svcpay could not read ${more} more parts of responses.`);
+  });
   return {
-    hooks: { onWait, onUnrecognized } satisfies Pick<ClientOptions, 'onWait' | 'onUnrecognized'>,
-    close: (): void => {
-      if (more > 0) out.warn(`svcpay could not read ${more} more parts of responses.`);
+    onWait(ms) {
+      const until = now() + ms;
+      // Concurrent requests wait until the same time, so svcpay reports the wait of the requests
+      // only once.
+      if (ms < shortestWaitMs || until < reportedUntil + 1_000) return;
+      reportedUntil = until;
+      out.say(
+        `Waiting ${describeDuration(Math.ceil(ms / 1_000) * 1_000)}, ` +
+          `because the service limits requests.`,
+      );
+    },
+    onUnrecognized(words) {
+      const isNew = !unrecognized.has(words);
+      unrecognized.add(words);
+      if (isNew && unrecognized.size <= mostReported)
+        out.warn(`svcpay could not read part of a response: ${words}.`);
     },
   };
 }
@@ -386,8 +382,7 @@ interface RateKeeper {
  * Creates the rate keeper. If a read of the exchange rates fails, the payment has no stored rate.
  */
 export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): RateKeeper {
-  const inFlight = new Set<string>();
-  const settled = new Set<string>();
+  const seen = new Map<string, 'in flight' | 'settled'>();
   let latest: Promise<Read> | undefined;
   let work: Promise<void> = Promise.resolve();
   let isBusy = false;
@@ -409,12 +404,12 @@ export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): R
     return latest;
   };
 
-  const keep = async (txn: Transaction): Promise<void> => {
+  const keep = async (txn: Transaction, wasInFlight: boolean): Promise<void> => {
     const { client, scope } = await account();
     const now = client.serviceNow();
     const isDone = isFinal(txn.txnState);
     const updatedAt = settledAt(txn) ?? 0;
-    const isNear = !isDone || inFlight.has(txn.txnId) || updatedAt >= now - validMs;
+    const isNear = !isDone || wasInFlight || updatedAt >= now - validMs;
     if (!isNear && updatedAt < now - lateMs) return;
     const before = await latest?.catch(() => undefined);
     const snapshot = before !== undefined && before.at >= now - validMs ? before : await read();
@@ -425,33 +420,24 @@ export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): R
     await (await store())[isNear ? 'keep' : 'keepLate'](scope, txn.txnId, rate);
   };
 
-  const keepNext = (txn: Transaction): void => {
-    if (!isBusy) onClose(finish);
-    isBusy = true;
-    work = work.then(() => keep(txn)).catch(() => undefined);
-  };
-
   const see = (txn: Transaction): void => {
-    if (isQuoted(txn.txnState)) return;
-    if (!isFinal(txn.txnState)) {
-      if (inFlight.has(txn.txnId)) return;
-      note(inFlight, txn.txnId);
-      // For an outgoing payment, stores the exchange rates now. For an incoming payment, only reads
-      // the exchange rates now, and stores them at the settlement.
-      if (txn.sourceReq.method === 'servicepay') keepNext(txn);
-      else if (latest === undefined) void read();
-    } else if (txn.txnState === 'completed' && !settled.has(txn.txnId)) {
-      note(settled, txn.txnId);
-      keepNext(txn);
-    }
+    const { txnId, txnState, sourceReq } = txn;
+    const before = seen.get(txnId);
+    const isDone = isFinal(txnState);
+    const isNews = isDone ? txnState === 'completed' && before !== 'settled' : before === undefined;
+    if (isQuoted(txnState) || !isNews) return;
+    seen.set(txnId, isDone ? 'settled' : 'in flight');
+    const [oldest] = seen.keys();
+    if (seen.size > mostKnown && oldest !== undefined) seen.delete(oldest);
+    // For an outgoing payment, stores the exchange rates now. For an incoming payment, only reads
+    // the exchange rates now, and stores them at the settlement.
+    if (isDone || sourceReq.method === 'servicepay') {
+      if (!isBusy) onClose(finish);
+      isBusy = true;
+      work = work.then(() => keep(txn, before === 'in flight')).catch(() => undefined);
+    } else if (latest === undefined) void read();
   };
   return { see, kept: () => work };
-}
-
-function note(txnIds: Set<string>, txnId: string): void {
-  txnIds.add(txnId);
-  const [oldest] = txnIds;
-  if (txnIds.size > mostKnown && oldest !== undefined) txnIds.delete(oldest);
 }
 
 /**

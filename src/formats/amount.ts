@@ -322,12 +322,10 @@ const signs: Readonly<Record<string, string>> = {
  */
 function spelled(text: string): { readonly sign: string; readonly spelling: string } | undefined {
   const trimmed = text.trim();
-  const unit = entryOf(signs, trimmed.charAt(0)) ?? entryOf(signs, trimmed.at(-1) ?? '');
-  const sign =
-    entryOf(signs, trimmed.charAt(0)) === undefined ? (trimmed.at(-1) ?? '') : trimmed.charAt(0);
-  const bare = unit === undefined ? '' : trimmed.replace(sign, '').trim();
-  if (unit !== undefined && /^\d{1,15}(?:\.\d{1,8})?$/.test(bare))
-    return { sign, spelling: bare + unit };
+  const [, opening = '', bare = '', closing = ''] =
+    /^(\D?) *(\d{1,15}(?:\.\d{1,8})?) *(\D?)$/.exec(trimmed) ?? [];
+  const unit = entryOf(signs, opening + closing);
+  if (unit !== undefined) return { sign: opening + closing, spelling: bare + unit };
   const [, whole, rest = '', named] =
     /^([1-9]\d{0,2}(?:,\d{3}){1,5})(\.\d{1,8})? ?([a-z]{0,4})$/i.exec(trimmed) ?? [];
   if (whole !== undefined)

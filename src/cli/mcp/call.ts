@@ -4,7 +4,7 @@ import { Readable, Writable } from 'node:stream';
 import { formatAmount } from '../../formats/amount.js';
 import { Failure, isUnknown, type NextStep, invalid } from '../../formats/failure.js';
 import { hasLapsed } from '../../formats/states.js';
-import { isFields, jsonIn, messageOf } from '../../formats/text.js';
+import { type Fields, isFields, jsonIn, messageOf } from '../../formats/text.js';
 import { status, attemptNamed, decisive } from '../../store/journal/payment.js';
 import { toJson } from '../../terminal/rows/json.js';
 import { checkBudget, quotedAmounts } from '../../wallet/limits/limits.js';
@@ -114,11 +114,9 @@ export async function callTool(
     }
     if (failure !== undefined && failure.kind !== 'books-differ')
       return failed(failure, warnings, ran.data);
+    const data = await withOutcomes(ran.data, context);
     const content = {
-      ...(await withOutcomes(
-        Array.isArray(ran.data) ? { [tool.name]: ran.data } : ran.data,
-        context,
-      )),
+      ...(Array.isArray(data) ? { [tool.name]: data } : isFields(data) ? data : {}),
       ...(isQuote && steps.approval && (await costOf(steps.approval, serving, context))),
       ...(failure !== undefined && { message: failure.message }),
     };
@@ -208,24 +206,26 @@ async function costOf(
  * Marks each transaction whose outcome only a person can find out, because the service reports
  * `error`, or `expired` after the submission.
  */
-async function withOutcomes(data: unknown, context: Context): Promise<GivenInputs> {
-  const mark = async (value: unknown): Promise<unknown> => {
-    if (Array.isArray(value)) return Promise.all(value.map(mark));
-    if (!isFields(value) || typeof value['txnId'] !== 'string') return value;
-    const { txnId, txnState } = value;
-    if (typeof txnState !== 'string' || !(hasLapsed(txnState) || txnState === 'error'))
-      return value;
-    const { scope, journal } = await context.account();
-    const payment = await (await journal()).find(scope, txnId);
-    const known = payment === undefined ? txnState : status(payment);
-    return ['unknown', 'error'].includes(known) ? { ...value, outcome: 'unknown' } : value;
+async function withOutcomes(data: unknown, context: Context): Promise<unknown> {
+  if (Array.isArray(data)) return Promise.all(data.map((each) => withOutcomes(each, context)));
+  if (!isFields(data)) return data;
+  const fields = Object.entries(data).map(async ([name, value]) => [
+    name,
+    Array.isArray(value) ? await withOutcomes(value, context) : value,
+  ]);
+  const isUnknown = await hasUnknownOutcome(data, context);
+  return {
+    ...Object.fromEntries(await Promise.all(fields)),
+    ...(isUnknown && { outcome: 'unknown' }),
   };
-  const marked = await mark(data);
-  if (!isFields(marked)) return {};
-  const fields = Object.entries(marked).map(async ([name, value]) =>
-    Array.isArray(value) ? [name, await mark(value)] : [name, value],
-  );
-  return Object.fromEntries(await Promise.all(fields));
+}
+
+async function hasUnknownOutcome({ txnId, txnState }: Fields, context: Context): Promise<boolean> {
+  if (typeof txnId !== 'string' || typeof txnState !== 'string') return false;
+  if (!hasLapsed(txnState) && txnState !== 'error') return false;
+  const { scope, journal } = await context.account();
+  const payment = await (await journal()).find(scope, txnId);
+  return ['unknown', 'error'].includes(payment === undefined ? txnState : status(payment));
 }
 
 interface Ran {

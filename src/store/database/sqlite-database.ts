@@ -1,6 +1,6 @@
 // Uses a SQLite file as the database of the journal or of the inbox. Only one transaction at a time
 // runs on a SQLite file, in this process and across all processes.
-import { close, fdatasync, fsync, open } from 'node:fs';
+import { close, fdatasync, fsync, open, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type Database from 'libsql';
@@ -38,11 +38,6 @@ const turns = new Map<string, Promise<unknown>>();
  */
 const shortTimeoutMs = 250;
 
-export interface SqliteSqlDatabase extends SqlDatabase {
-  /** Resolves when all earlier commits of this process are on disk. */
-  sync(): Promise<void>;
-}
-
 /** Runs statements on the file. */
 function sqlOf(db: Database.Database, now: () => number): Sql {
   const statement = preparing(db);
@@ -62,7 +57,7 @@ function sqlOf(db: Database.Database, now: () => number): Sql {
 }
 
 /** @param now the machine's clock, epoch ms */
-export function sqliteDatabase(file: SqliteFile, now: () => number): SqliteSqlDatabase {
+export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase {
   const db = openSqlite(file, now);
   const sql = sqlOf(db, now);
   const name = resolve(file.path);
@@ -116,7 +111,6 @@ export function sqliteDatabase(file: SqliteFile, now: () => number): SqliteSqlDa
       await done.synced;
       return done.result;
     },
-    sync: log.sync,
     read: (action) => unlessClosed(() => action(sql)),
     close: () =>
       inTurn(async () => {
@@ -133,6 +127,8 @@ export function sqliteDatabase(file: SqliteFile, now: () => number): SqliteSqlDa
  * file releases no lock of SQLite, because SQLite never locks the log file.
  */
 function openLog(file: SqliteFile) {
+  const inode = (): number | undefined => statSync(file.path, { throwIfNoEntry: false })?.ino;
+  const own = inode();
   let opened: Promise<number> | undefined;
   let before: Promise<unknown> = Promise.resolve();
   /** The sync that has not started, which all commits until its start share. */
@@ -142,6 +138,8 @@ function openLog(file: SqliteFile) {
     await before.catch(() => undefined);
     following = undefined;
     await syncData(await (opened ??= openDurably(file.path)));
+    // Data in an unlinked file is lost when the process ends.
+    if (inode() !== own) throw movedOrDeleted(file);
   };
   return {
     async sync(): Promise<void> {
@@ -157,6 +155,11 @@ function openLog(file: SqliteFile) {
     },
   };
 }
+
+const movedOrDeleted = ({ name, path }: SqliteFile): Failure =>
+  new Failure('temporary', `The ${name} ${path} was moved or deleted while it was in use.`, {
+    hint: 'Put the file back, or run the same command again.',
+  });
 
 /** Opens the log of a database, after the name of the log file is on disk. */
 async function openDurably(path: string): Promise<number> {

@@ -21,10 +21,7 @@ export const openPostgresEvents = (database: Postgres): EventStore =>
         SET first_event = least(leases.first_event, excluded.first_event)`;
       return sql.run(...inserted('leases', [{ consumer, txnId, firstEvent: eventId }], ifOpen));
     },
-    // PostgreSQL needs no separate sync, because a commit survives a power loss.
-    sync: () => Promise.resolve(),
     checkSpace: (sql) => sql.script(newPages),
-    close: () => database.close(),
   });
 
 /** Fails on a full disk even if the pages of svcpay's tables have space for further rows. */

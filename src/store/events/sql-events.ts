@@ -174,18 +174,12 @@ interface EventParts {
   readonly lease: EventStore['lease'];
   /** Lets the workers of a consumer take the waiting events of a transaction. */
   readonly offer?: (sql: Sql, consumer: string, event: WaitingEvent) => Promise<unknown>;
-  /**
-   * Makes earlier commits survive a power loss, if the database does not guarantee this at the
-   * commit.
-   */
-  readonly sync: () => Promise<unknown>;
   /** Fails if the disk is full, although the pages of the tables may have space for an event. */
   readonly checkSpace?: (sql: Sql) => Promise<unknown>;
-  readonly close: () => Promise<void>;
 }
 
 export function openSqlEvents(parts: EventParts): EventStore {
-  const { database, lease, offer, sync, close } = parts;
+  const { database, lease, offer, checkSpace } = parts;
   const consumers = sqlConsumers(database, parts.leaseTable);
   const select = async (end: string, ...values: (string | number)[]): Promise<StoredEvent[]> =>
     v.parse(
@@ -198,7 +192,7 @@ export function openSqlEvents(parts: EventParts): EventStore {
       // Appends of the same transaction's events run one after the other, so that svcpay compares
       // each event with all earlier events of its transaction.
       const locks = [...new Set(events.map(({ txnId }) => `events ${txnId ?? ''}`))];
-      const stored = await database.transaction(
+      return database.transaction(
         async (sql) => {
           const before = sql.isAgain ? await earlierTry(sql, batch, events) : [];
           if (before.length > 0) return before;
@@ -209,10 +203,8 @@ export function openSqlEvents(parts: EventParts): EventStore {
           await queue(sql, fresh, consumers, offer);
           return added;
         },
-        { locks },
+        { locks, lasts: true },
       );
-      await sync();
-      return stored;
     },
     read: async (id) => (await select('WHERE id = ?', id))[0],
     ofTransaction: (txnId) => select('WHERE txn_id = ? ORDER BY id', txnId),
@@ -251,14 +243,16 @@ export function openSqlEvents(parts: EventParts): EventStore {
     consumers,
     lease,
     check: async (bytes = usualBytes) => {
-      await database.transaction(async (sql) => {
-        await writeTrial(sql, bytes);
-        await parts.checkSpace?.(sql);
-      });
-      await sync();
+      await database.transaction(
+        async (sql) => {
+          await writeTrial(sql, bytes);
+          await checkSpace?.(sql);
+        },
+        { lasts: true },
+      );
     },
     prune: (receivedBefore, after) => prune(database, receivedBefore, after),
-    close,
+    close: () => database.close(),
   };
 }
 

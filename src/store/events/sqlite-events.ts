@@ -1,7 +1,5 @@
 // The inbox in a SQLite file. Only one process at a time gets the waiting events of a consumer.
-import { statSync } from 'node:fs';
 import * as v from 'valibot';
-import { Failure } from '../../formats/failure.js';
 import { inserted, rowOf, type Sql, type SqlDatabase } from '../database/sql.js';
 import { sqliteDatabase } from '../database/sqlite-database.js';
 import type { SqliteFile } from '../files/sqlite-file.js';
@@ -27,25 +25,8 @@ export function openEventStore(
   isAlive: (worker: string) => boolean = () => true,
 ): EventStore {
   const database = sqliteDatabase(eventsIn(path), now);
-  const { ino } = statSync(path);
-  return openSqlEvents({
-    database,
-    leaseTable: 'workers',
-    lease: leaseOf(database, isAlive),
-    sync: async () => {
-      await database.sync();
-      // Refuses a replaced or deleted inbox file, because data in an unlinked file is lost when the
-      // process ends.
-      if (statSync(path, { throwIfNoEntry: false })?.ino !== ino) throw movedOrDeleted(path);
-    },
-    close: () => database.close(),
-  });
+  return openSqlEvents({ database, leaseTable: 'workers', lease: leaseOf(database, isAlive) });
 }
-
-const movedOrDeleted = (path: string): Failure =>
-  new Failure('temporary', `The event store ${path} was moved or deleted while it was in use.`, {
-    hint: 'Run the same command again, which creates a new event store.',
-  });
 
 export const eventsIn = (path: string): SqliteFile => ({
   path,

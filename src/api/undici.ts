@@ -109,29 +109,28 @@ async function openProxied({ address, except }: Proxy, options: AgentOptions): P
 /** The V8 flags that make V8 optimise WebAssembly that runs often. */
 const optimisations = ['wasm-tier-up', 'wasm-dynamic-tiering'];
 
+/** The events of a connection at which undici first calls some functions of its parser. */
+const firstCalls = ['readable', 'close'];
+
 /**
  * Keeps V8 from optimising undici's WebAssembly parser, for which `process.exit` would wait 100 to
- * 200 ms. V8 compiles the parser when the first connection opens, and its functions when they read
- * the first response. The V8 flags are off only then, because V8 rejects a compile cache that was
+ * 200 ms. V8 compiles the parser when the first connection opens, and a function of the parser at
+ * its first call. The V8 flags are off only then, because V8 rejects a compile cache that was
  * written under different flags.
  */
 export async function withoutOptimisation(connect: Connect): Promise<Connect> {
   const { setFlagsFromString } = await import('node:v8');
-  const optimise = (prefix: '--' | '--no-'): void =>
+  const set = (prefix: string) => (): void =>
     optimisations.forEach((name) => setFlagsFromString(prefix + name));
-  let isCompiled = false;
+  const [stop, resume] = [set('--no-'), set('--')];
   return (target, callback) =>
     connect(target, (error, socket) => {
-      if (isCompiled || socket === null) return callback(error, socket);
-      // undici reads the response in its own listener, between these two.
-      socket.prependOnceListener('readable', () => optimise('--no-'));
-      optimise('--no-');
+      // undici calls the parser in its own listeners, between these.
+      for (const event of firstCalls) socket?.prependOnceListener(event, stop);
+      stop();
       callback(error, socket);
-      optimise('--');
-      socket.once('readable', () => {
-        isCompiled = true;
-        optimise('--');
-      });
+      resume();
+      for (const event of firstCalls) socket?.once(event, resume);
     });
 }
 

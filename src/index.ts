@@ -102,7 +102,7 @@ export type {
 } from './library/contract.js';
 export type { PaymentStatus } from './store/journal/payment.js';
 export type { Limits } from './store/profile/profiles.js';
-export type { Answer } from './wallet/payment/model.js';
+export type { Answer, QuotedCost } from './wallet/payment/model.js';
 export type { Quote } from './wallet/quote/quote.js';
 export type {
   CreateMethod,

@@ -8,7 +8,7 @@ import type { Journal } from '../store/journal/handle.js';
 import type { PaymentStatus } from '../store/journal/payment.js';
 import { networks, type Network } from '../formats/rails.js';
 import type { Limits } from '../store/profile/profiles.js';
-import type { Answer, Approval as CoreApproval } from '../wallet/payment/model.js';
+import type { Answer, QuotedCost } from '../wallet/payment/model.js';
 import type { CreateTransaction, WalletClient } from './client.js';
 
 /** The options of `openPayments`. */
@@ -167,8 +167,11 @@ export interface Received {
   expiresAt: number | undefined;
 }
 
-/** A quote with its full cost, for approval before money moves. */
-export interface Approval extends Omit<CoreApproval, 'type' | 'order' | 'txn'> {
+/**
+ * A quote with its full cost, for approval before money moves. A call without `approve` refuses a
+ * payment with unusual costs.
+ */
+export interface Approval extends QuotedCost {
   /** The kind of the payment, such as `send lightning`. */
   readonly kind: string;
   readonly destination: string;

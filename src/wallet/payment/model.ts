@@ -402,12 +402,9 @@ export interface PaymentService {
   datedNow(): number | undefined;
 }
 
-/** The event of a quote with its full cost, which is also what a person or a program approves. */
-export interface Approval {
-  readonly type: 'quoted';
-  readonly order: Order;
+/** The full cost of a quote, for approval before money moves. */
+export interface QuotedCost {
   readonly quote: Quote;
-  readonly txn: Transaction;
   /**
    * The spendable amount of the source wallet before this quote, or undefined if the amount is
    * uncertain.
@@ -427,6 +424,13 @@ export interface Approval {
    * The unusual costs, in words, which a person must approve because `--yes` does not cover them.
    */
   readonly unusual: readonly string[];
+}
+
+/** The event of a quote, which is also what a person or a program approves. */
+export interface Approval extends QuotedCost {
+  readonly type: 'quoted';
+  readonly order: Order;
+  readonly txn: Transaction;
 }
 
 /**

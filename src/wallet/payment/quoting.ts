@@ -283,11 +283,12 @@ async function approvalOf(run: Run, txn: Transaction, deps: PaymentDeps): Promis
   checkTerms(terms, quote);
   const [funds, market] = await Promise.all([
     quoted?.funds ?? readFunds(quote.total.ccy, deps.service),
-    checkMarket(terms, order, quote, async () => {
-      const rates = quoted?.rates ?? (await deps.service.rates());
-      if (rates instanceof Failure) throw rates;
-      return rates;
-    }),
+    checkMarket(
+      terms,
+      order,
+      quote,
+      async () => quoted?.rates ?? deps.service.rates().catch(asFailure),
+    ),
     deps.checkOrder?.(),
   ]);
   const available = availableBefore(funds, quote.total);

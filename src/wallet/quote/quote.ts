@@ -340,56 +340,52 @@ export async function checkMarket(
   terms: PaymentTerms,
   { body }: Order,
   quote: Quote,
-  readRates: () => Promise<Rates>,
+  readRates: () => Promise<Rates | Failure>,
 ): Promise<RateCheck> {
   const [from, to] = [body.sourceReq.ccy, body.destReq.ccy];
   if (from === to && (from === 'BTC' || !isCostly(quote))) return {};
-  const bound = from === to ? undefined : terms.maxRateLoss;
-  const refuse = (kind: 'limit' | 'temporary', why: string, cause?: Failure): Failure =>
-    new Failure(
-      kind,
-      `svcpay could not check the conversion's loss against your limit of ${bound} %. ${why}`,
-      {
-        money: 'Nothing moved',
-        hint:
-          kind === 'limit'
-            ? 'Run the command without --max-rate-loss to convert at an unchecked rate.'
-            : 'Try again later.',
-        txnId: quote.txnId,
-        cause,
-      },
-    );
-  let rates: Rates;
-  try {
-    rates = await readRates();
-  } catch (error) {
-    if (!(error instanceof Failure) || error.kind === 'interrupted') throw error;
-    if (bound !== undefined)
-      throw refuse(error.kind === 'temporary' ? 'temporary' : 'limit', error.message, error);
-    return from === to
-      ? {}
-      : {
-          unchecked:
-            "svcpay did not check the conversion's loss, because it could not read the rates. " +
-            `${error.message}`,
-        };
-  }
+  const read = await readRates();
+  const failure = read instanceof Failure ? read : undefined;
+  if (failure?.kind === 'interrupted') throw failure;
+  const rates = read instanceof Failure ? undefined : read;
   if (from === to) return { rates };
-  const rate = rateBetween(from, to, rates);
-  if (rate === undefined || quote.receives === undefined) {
-    const missing =
-      rate === undefined
-        ? `The service shows no usable rate for ${from}/${to}`
-        : 'The quote does not state the amount received';
-    if (bound !== undefined) throw refuse('limit', `${missing}.`);
-    return { rates, unchecked: `${missing}, so svcpay did not check the conversion's loss.` };
+  const { maxRateLoss: bound } = terms;
+  const rate = rates && rateBetween(from, to, rates);
+  if (rate !== undefined && quote.receives !== undefined) {
+    const loss = rateLoss(quote, rate);
+    if (bound === undefined || loss.lte(bound)) return { rates, rate };
+    throw overTerms(
+      `${lossText(loss)}, but your limit is ${bound} %`,
+      quote,
+      'Allow a higher loss, or try again later.',
+    );
   }
-  const loss = rateLoss(quote, rate);
-  if (bound === undefined || loss.lte(bound)) return { rates, rate };
-  throw overTerms(
-    `${lossText(loss)}, but your limit is ${bound} %`,
-    quote,
-    'Allow a higher loss, or try again later.',
+  const missing =
+    rate === undefined
+      ? `The service shows no usable rate for ${from}/${to}`
+      : 'The quote does not state the amount received';
+  if (bound === undefined)
+    return {
+      rates,
+      unchecked:
+        failure === undefined
+          ? `${missing}, so svcpay did not check the conversion's loss.`
+          : "svcpay did not check the conversion's loss, because it could not read the rates. " +
+            failure.message,
+    };
+  const isTemporary = failure?.kind === 'temporary';
+  throw new Failure(
+    isTemporary ? 'temporary' : 'limit',
+    `svcpay could not check the conversion's loss against your limit of ${bound} %. ` +
+      (failure?.message ?? `${missing}.`),
+    {
+      money: 'Nothing moved',
+      hint: isTemporary
+        ? 'Try again later.'
+        : 'Run the command without --max-rate-loss to convert at an unchecked rate.',
+      txnId: quote.txnId,
+      cause: failure,
+    },
   );
 }
 

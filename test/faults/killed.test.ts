@@ -104,7 +104,7 @@ describe.concurrent('svcpay send killed with SIGKILL', () => {
   );
 
   const statements = Array.from({ length: mostStatements }, (_, index) => index + 1);
-  test.for(runsAll ? statements : statements.filter((n) => n % 6 === 1))(
+  test.for(runsAll ? statements : statements.filter((n) => n % 12 === 1))(
     'leaves trails that db verify replays if it is killed before its statement %d of SQLite',
     async (statement, { payment }) => {
       const { around } = payment;

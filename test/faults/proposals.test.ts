@@ -14,6 +14,7 @@ import { test, timeoutFlags, type Payment } from '../support/faults.js';
 import type { Exchange } from '../support/faulty-proxy.js';
 import { svcpay, svcpayTty, type Here } from '../support/in-process.js';
 import { isInstalled } from '../support/installed.js';
+import { runsAll } from '../support/part.js';
 import { hasPostgres } from '../support/postgres.js';
 import { preparedDatabase, prepareTables } from '../support/prepared-database.js';
 import { usingPostgres } from '../support/shared-postgres.js';
@@ -58,10 +59,13 @@ const exchanges: readonly Exchange[] = [
   'confirmation',
   'read',
 ];
-const steps = exchanges.flatMap((exchange) =>
-  (['before', 'after'] as const).flatMap((when) =>
-    (['payment', 'batch'] as const).map((kind) => [kind, when, exchange] as const),
-  ),
+const moments = exchanges.flatMap((exchange) =>
+  (['before', 'after'] as const).map((when) => [when, exchange] as const),
+);
+const steps = (['payment', 'batch'] as const).flatMap((kind) =>
+  moments
+    .filter(([when]) => runsAll || when === (kind === 'batch' ? 'before' : 'after'))
+    .map((moment) => [kind, ...moment] as const),
 );
 
 describe.concurrent('svcpay proposals pay killed with SIGKILL', () => {

@@ -5,11 +5,11 @@ import { countOf, firstSeed } from '../support/part.js';
 import { breaks } from './breaks.js';
 import { simulate } from './in-test.js';
 
-const schedules = countOf({ part: 160, all: 2_000 });
+const schedules = countOf({ part: 80, all: 2_000 });
 const kinds = [
   ['one or two homes', 0, schedules, []],
   ['several machines', 10_000, schedules, ['--machines']],
-  ['typed command lines', 20_000, countOf({ part: 16, all: 200 }), ['--typed']],
+  ['typed command lines', 20_000, countOf({ part: 8, all: 200 }), ['--typed']],
 ] as const;
 
 test.concurrent.for(kinds)(

@@ -108,10 +108,11 @@ export async function followPrinted(world: string, follow: Follow): Promise<void
 
 async function followOne(command: Followed, follow: Follow): Promise<void> {
   const { words, asked, reason, text } = command;
-  const around = { ...command.around, ...hurried(), input: '' };
+  const here = (args: readonly string[]): Promise<Run> =>
+    follow(args, { ...command.around, ...hurried(), input: '' });
   const globals = words.includes('--sandbox') ? ['--sandbox'] : [];
   const tx = (...args: readonly string[]): Promise<Run> =>
-    follow([...globals, 'tx', ...args, '--json'], around);
+    here([...globals, 'tx', ...args, '--json']);
   const list = async (): Promise<readonly Txn[] | undefined> => {
     const all = ['--quotes', '--limit', '99', '--time', '1y'];
     const run = await tx('list', '--src-method', 'wallet', ...all);
@@ -125,7 +126,7 @@ async function followOne(command: Followed, follow: Follow): Promise<void> {
   const before = await list();
   // The test stopped the service, or made it refuse every request.
   if (before === undefined) return;
-  const run = await follow([...words, ...(words.includes('--yes') ? [] : ['--yes'])], around);
+  const run = await here([...words, ...(words.includes('--yes') ? [] : ['--yes'])]);
   const told = `${reason}${text}\n${run.stdout}${run.stderr}`;
   if (run.exitCode === 1) throw new Error(`This command ended unexpectedly: ${told}`);
   const states = new Map(before.map((txn) => [txn.txnId, txn]));
@@ -154,16 +155,18 @@ async function followOne(command: Followed, follow: Follow): Promise<void> {
   }
 }
 
-/** A clock on which pauses take no time, and a signal that ends a command that hangs. */
+/** A clock on which pauses take no time, and which interrupts a command that waits for ten minutes. */
 function hurried(): Partial<Here> {
+  const patience = new AbortController();
   let slept = 0;
   return {
     now: () => Date.now() + slept,
     elapsed: () => performance.now() + slept,
     async sleep(ms) {
       slept += ms;
+      if (slept > 600_000) patience.abort();
       await new Promise(setImmediate);
     },
-    signal: AbortSignal.timeout(5_000),
+    signal: AbortSignal.any([patience.signal, AbortSignal.timeout(5_000)]),
   };
 }

@@ -26,7 +26,6 @@ import {
 import { entryOf } from '../../formats/text.js';
 
 const margin = '  ';
-const gap = '   ';
 
 /** A line of a card, such as `Expires   in 48 minutes`. A card omits a line without text. */
 export interface CardLine {
@@ -72,7 +71,10 @@ export const heading = (text: string, { style, columns }: Canvas): string[] =>
  * The properties of the terminal that a card uses: the style, the width, and the block explorer for
  * the links of addresses.
  */
-type Pane = Pick<Canvas, 'style' | 'columns' | 'explorer'>;
+interface Pane extends Pick<Canvas, 'style' | 'columns' | 'explorer'> {
+  /** The gap between the label, the value and the note, by default three cells. */
+  readonly gap?: number;
+}
 
 /**
  * Draws the lines of a card with aligned values. A long text wraps within its column. Amounts of
@@ -81,6 +83,7 @@ type Pane = Pick<Canvas, 'style' | 'columns' | 'explorer'>;
  */
 export function cardLines(given: readonly CardLine[], canvas: Pane, labelWidth = 7): string[] {
   const { style, columns } = canvas;
+  const gap = ' '.repeat(canvas.gap ?? 3);
   const lines = textsOf(given);
   const width = Math.max(labelWidth, widestOf(lines.map(({ label }) => label)));
   const indent = ' '.repeat(margin.length + width + gap.length);

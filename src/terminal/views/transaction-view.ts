@@ -405,7 +405,7 @@ export function storyLines(
     ...wrapped(title),
     ...wrapped(names.join(' · ')).map((line) => style.dim(line)),
     '',
-    ...cardLines(told, canvas),
+    ...cardLines(told, { ...canvas, gap: 2 }),
     '',
     ...wrapped(end).map((line) => style.bold(line)),
     `  ${command}`,

@@ -201,6 +201,8 @@ export interface StatementTotal {
   /** The money that left the wallet, without fees. */
   readonly out: Big;
   readonly fee: Big;
+  readonly serviceFee: Big;
+  readonly networkFee: Big;
 }
 
 const totalColumn = (name: 'in' | 'out' | 'fee', title: string): Column<StatementTotal> => ({
@@ -219,6 +221,8 @@ export const totalList: ListView<StatementTotal> = {
     totalColumn('in', 'In'),
     totalColumn('out', 'Out'),
     totalColumn('fee', 'Fee'),
+    { name: 'serviceFee', only: 'rows' },
+    { name: 'networkFee', only: 'rows' },
   ],
   quiet: ({ ccy, kind, in: received, out }) => `${ccy} ${kind} ${fixed(received.minus(out))}`,
   empty: 'No money moved in this period.',

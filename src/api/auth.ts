@@ -1,6 +1,6 @@
 // Signs in to the service: sends the signed token request, shares one token among all requests of a
 // client, and reacts to a refused token.
-import { Failure } from '../formats/failure.js';
+import { invalid } from '../formats/failure.js';
 import {
   codeOf,
   isSuccess,
@@ -34,7 +34,7 @@ export function checkKey({ apiKey }: Credentials): void {
   if (/^[!-~](?:[ -~]*[!-~])?$/.test(apiKey)) return;
   const why =
     apiKey === '' ? 'is empty' : 'contains an invalid character, or a blank at its start or end';
-  throw new Failure('usage', `The API key ${why}.`, {
+  throw invalid(`The API key ${why}.`, {
     hint: 'Copy the whole API key again.',
   });
 }

@@ -1,7 +1,7 @@
 // Checks the options that a program passes to the library, so that a wrong type or a misspelt name
 // never becomes a request or a payment, and the base URL, which decides who gets a token.
 import * as v from 'valibot';
-import { Failure } from '../formats/failure.js';
+import { type Failure, invalid } from '../formats/failure.js';
 import { nearest } from '../formats/text.js';
 
 type OptionsShape<Entries extends v.ObjectEntries = v.ObjectEntries> = v.StrictObjectSchema<
@@ -26,7 +26,7 @@ export function checkOptions<Entries extends v.ObjectEntries, T>(
   // A misspelt name explains a missing option better than the missing option itself.
   const issue = issues.find(isUnknownName) ?? issues[0];
   const option = v.getDotPath(issue);
-  throw new Failure('usage', `${name}: ${problem(issue, option, Object.keys(shape.entries))}`);
+  throw invalid(`${name}: ${problem(issue, option, Object.keys(shape.entries))}`);
 }
 
 export const option = {
@@ -135,4 +135,4 @@ export function isLoopback(hostname: string): boolean {
 export const isLocalName = (hostname: string): boolean =>
   hostname === 'localhost' || hostname.endsWith('.localhost');
 
-const usage = (message: string, hint: string): Failure => new Failure('usage', message, { hint });
+const usage = (message: string, hint: string): Failure => invalid(message, { hint });

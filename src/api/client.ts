@@ -1,6 +1,6 @@
 // The client of the service: one method per endpoint from the specification.
 import * as v from 'valibot';
-import { checkCount, Failure } from '../formats/failure.js';
+import { checkCount, Failure, invalid } from '../formats/failure.js';
 import { checkOptions, option, parseBaseUrl } from './check-options.js';
 import { isPathSegment } from '../formats/text.js';
 import { requestIdOf, unknownOutcome, effectOf, type Call } from './answer.js';
@@ -63,7 +63,7 @@ export class ServiceClient {
   /** Returns the service. Throws Failure `usage` if the client is closed. */
   #open(): Service {
     if (!this.#closed.signal.aborted) return this.#service;
-    throw new Failure('usage', 'the client is closed.', { money: 'Nothing was sent' });
+    throw invalid('the client is closed.', { money: 'Nothing was sent' });
   }
 
   /**
@@ -210,7 +210,7 @@ export class ServiceClient {
   ): Promise<types.Transaction | undefined> {
     const by: { [name: string]: unknown } = checkOptions('findTransaction', soughtShape, sought);
     if (Object.values(by).filter((each) => each !== undefined).length !== 1)
-      throw new Failure('usage', 'findTransaction: pass one of invoice, paymentHash and ref.');
+      throw invalid('findTransaction: pass one of invoice, paymentHash and ref.');
     const { findTransaction } = await import('./find-transaction.js');
     return findTransaction(sought, this, options);
   }
@@ -406,8 +406,7 @@ export class ServiceClient {
     body?: string,
     options: { retry?: boolean } = {},
   ): Promise<HttpResponse> {
-    if (!path.startsWith('/'))
-      throw new Failure('usage', 'The path of a request must begin with a slash.');
+    if (!path.startsWith('/')) throw invalid('The path of a request must begin with a slash.');
     const verb = method.toUpperCase();
     return this.#open().raw(
       { method: verb, path, body, ...effectOf(verb, path) },
@@ -466,8 +465,7 @@ const transactionPath = '/api/v2/transaction';
 const webhookPath = '/api/v2/webhook';
 
 function segment(id: string): string {
-  if (typeof id !== 'string' || !isPathSegment(id))
-    throw new Failure('usage', `"${id}" is not a valid id.`);
+  if (typeof id !== 'string' || !isPathSegment(id)) throw invalid(`"${id}" is not a valid id.`);
   return encodeURIComponent(id);
 }
 

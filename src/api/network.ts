@@ -12,7 +12,7 @@ import connector from 'undici/lib/core/connect.js';
 import type { Connect } from 'undici/lib/dispatcher/pool.js';
 import { errorOf } from '../formats/text.js';
 import { isLocalName, isLoopback } from './check-options.js';
-import { Failure } from '../formats/failure.js';
+import { invalid } from '../formats/failure.js';
 
 interface NetworkOptions {
   readonly env: NodeJS.ProcessEnv;
@@ -123,8 +123,7 @@ function checkTls(
     isLoopback(url.hostname)
   )
     return;
-  throw new Failure(
-    'usage',
+  throw invalid(
     'NODE_TLS_REJECT_UNAUTHORIZED=0 accepts any certificate for ' +
       `${url.host}, so anyone on the network could read the token.`,
     {

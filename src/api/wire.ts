@@ -3,7 +3,7 @@
 // exponents.
 import Big from 'big.js';
 import { fixed, fromWire } from '../formats/amount.js';
-import { Failure } from '../formats/failure.js';
+import { invalid } from '../formats/failure.js';
 
 /** The identifiers that contain the service name, as field names or as values of `method`. */
 const identifiers = ['servicepay', 'servicepayFees', 'deductServicepayFees'];
@@ -89,8 +89,7 @@ export function wireJson(value: unknown): string {
     );
     return `{${members.join(',')}}`;
   }
-  throw new Failure(
-    'usage',
+  throw invalid(
     `${typeof value === 'number' ? value : `A ${typeof value}`} cannot be written as JSON.`,
   );
 }

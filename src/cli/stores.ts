@@ -1,7 +1,7 @@
 // Opens the journal and the inbox on first use, in files of this home or in the configured
 // database.
 import { nextTurn } from '../api/timers.js';
-import { Failure } from '../formats/failure.js';
+import { type Failure, invalid } from '../formats/failure.js';
 import type { Postgres } from '../store/database/postgres.js';
 import { databaseIdVariable, databaseVariable, noAddress } from '../store/database/address.js';
 import type { Identity, SeenDatabase, TableGroup } from '../store/database/postgres-schema.js';
@@ -227,7 +227,7 @@ async function notMoved({ config, home, settings }: Foundation): Promise<Failure
   const { holdsPayments } = await import('../store/journal/sqlite-journal.js');
   // For a real service, svcpay ignores the payments of the embedded sandbox.
   if (!holdsPayments(path, settings.embedded ? undefined : embeddedUrl)) return undefined;
-  return new Failure('usage', `The payments of this home are in ${path}, not in the database.`, {
+  return invalid(`The payments of this home are in ${path}, not in the database.`, {
     hint: 'Move the payments first',
     next: { do: 'run', command: 'db move' },
   });
@@ -238,7 +238,7 @@ async function notMoved({ config, home, settings }: Foundation): Promise<Failure
  * journal, so svcpay could repeat the payments.
  */
 const lostWithContainer = (folder: string): Failure =>
-  new Failure('usage', `The payment journal in ${folder} is lost when the container ends.`, {
+  invalid(`The payment journal in ${folder} is lost when the container ends.`, {
     hint: `Mount a volume at this folder, or set ${databaseVariable}.`,
   });
 

@@ -14,7 +14,7 @@ import {
 } from '../api/errors.js';
 import { sleep } from '../api/timers.js';
 import type * as types from '../api/types.js';
-import { Failure } from '../formats/failure.js';
+import { invalid } from '../formats/failure.js';
 import { checkOptions, option } from '../api/check-options.js';
 
 /** The settings of a {@link WalletClient}. All optional settings have a default. */
@@ -127,7 +127,7 @@ export const WalletClient: new (options: WalletClientOptions) => WalletClient =
  */
 export function serviceOf(client: WalletClient): ServiceClient {
   if (client instanceof ServiceClient) return client;
-  throw new Failure('usage', 'The client is not a WalletClient.');
+  throw invalid('The client is not a WalletClient.');
 }
 
 const clientShape = v.strictObject({

@@ -20,7 +20,7 @@ import type { Transaction } from '../api/types.js';
 import { wireJson } from '../api/wire.js';
 import { every, sleep, unlessInterrupted } from '../api/timers.js';
 import { parseCurrency } from '../formats/amount.js';
-import { Failure, ifAvailable } from '../formats/failure.js';
+import { Failure, ifAvailable, invalid } from '../formats/failure.js';
 import { checkOptions } from '../api/check-options.js';
 import { isFinal } from '../formats/states.js';
 import { parseReference } from '../formats/reference.js';
@@ -94,8 +94,7 @@ export function openPayments(options: PaymentsOptions): Payments {
       if (institutions !== undefined)
         findInstitution(String(institutionCode), method, institutions);
       if (ref !== undefined && terms.ref !== undefined && ref !== terms.ref)
-        throw new Failure(
-          'usage',
+        throw invalid(
           `payout: ref is ${terms.ref}, but body.extRefId is ${ref}. Pass only one reference.`,
         );
       return payAsked(instruction, { ...terms, ref: terms.ref ?? ref });
@@ -132,8 +131,7 @@ type Begin = ReturnType<typeof callsOf>;
 const callsOf =
   (client: ServiceClient, options: PaymentsOptions, closed: AbortSignal) =>
   ({ signal, on }: Call) => {
-    if (closed.aborted)
-      throw new Failure('usage', 'the journal is closed.', { money: 'Nothing was sent' });
+    if (closed.aborted) throw invalid('the journal is closed.', { money: 'Nothing was sent' });
     const signals = [signal, options.signal, closed].filter((each) => each !== undefined);
     const stop = AbortSignal.any(signals);
     const report = (event: PaymentEvent): void =>
@@ -313,11 +311,9 @@ async function resume(
 async function accountOf(service: ServiceClient): Promise<string> {
   const [own, chosen] = [await service.ownAccountId(), await service.accountId()];
   if (chosen === own) return own;
-  throw new Failure(
-    'usage',
-    `the service acts for ${chosen} only with an API key of that account.`,
-    { money: 'Not sent' },
-  );
+  throw invalid(`the service acts for ${chosen} only with an API key of that account.`, {
+    money: 'Not sent',
+  });
 }
 
 /**
@@ -381,8 +377,7 @@ const approvalOf = (
  * error would pay twice.
  */
 const sameAgain = ({ payment: { ref, attempts } }: EarlierPayment): Failure =>
-  new Failure(
-    'usage',
+  invalid(
     `the payment ${ref} has the same amount and destination, and its outcome is not ` +
       'known yet.',
     {

@@ -1,5 +1,5 @@
 // Checks whether a webhook delivery is genuine, and reads the event that the delivery reports.
-import { Failure } from '../formats/failure.js';
+import { Failure, invalid } from '../formats/failure.js';
 import {
   readPayload,
   type WebhookEvent,
@@ -55,7 +55,7 @@ export async function readWebhookRequest(
   serviceName?: string,
 ): Promise<WebhookEvent> {
   const body = await request.arrayBuffer().catch((cause: unknown) => {
-    throw new Failure('usage', 'The body of the request was already read.', { cause });
+    throw invalid('The body of the request was already read.', { cause });
   });
   return readWebhook(body, request.headers.get(webhookSignatureHeader(serviceName)), secret);
 }
@@ -100,8 +100,7 @@ export const webhookSignatureHeader = (serviceName = 'service'): string =>
  */
 export function parseWebhookEvent(rawBody: RawBody): WebhookEvent {
   const event = readPayload(bytesOf(rawBody));
-  if (event === undefined)
-    throw new Failure('usage', 'This is not the body of a webhook delivery.');
+  if (event === undefined) throw invalid('This is not the body of a webhook delivery.');
   return event;
 }
 
@@ -113,8 +112,7 @@ function bytesOf(body: unknown): Uint8Array {
   if (typeof body === 'string') return new TextEncoder().encode(body);
   if (body instanceof Uint8Array) return body;
   if (body instanceof ArrayBuffer) return new Uint8Array(body);
-  throw new Failure(
-    'usage',
+  throw invalid(
     body == null
       ? 'The body is missing. Pass the raw body of the request.'
       : 'The body was parsed. Pass the raw text or the raw bytes, ' +
@@ -125,8 +123,7 @@ function bytesOf(body: unknown): Uint8Array {
 function signatureOf(signature: unknown): string {
   if (signature == null) return '';
   if (typeof signature === 'string') return signature;
-  throw new Failure(
-    'usage',
+  throw invalid(
     'The signature is not a string. Pass the value of one header, ' +
       'such as request.headers["x-servicepay-signature"].',
   );
@@ -134,8 +131,7 @@ function signatureOf(signature: unknown): string {
 
 function checkSecret(secret: unknown): string {
   if (typeof secret === 'string' && secret !== '') return secret;
-  throw new Failure(
-    'usage',
+  throw invalid(
     'The secret of the webhook is missing. Without a secret, anyone could forge an event. ' +
       'Pass the secret that the webhook was registered with.',
   );

@@ -1,6 +1,6 @@
 // Prints results as a table, as rows or as JSON, for every command.
 import type { LogFacts } from '../api/types.js';
-import { Failure } from '../formats/failure.js';
+import { invalid } from '../formats/failure.js';
 import { recordLines } from './cards/card.js';
 import {
   checkNames,
@@ -283,16 +283,16 @@ function remark(line: string, { columns }: Canvas): string[] {
 function askedFormat({ format, json, quiet, fields }: OutputOptions): Format | undefined {
   const asked = json === true ? '--json' : format === undefined ? undefined : `-o ${format}`;
   if (quiet === true && asked !== undefined) {
-    throw new Failure('usage', `Use either -q or ${asked}, not both.`);
+    throw invalid(`Use either -q or ${asked}, not both.`);
   }
   if (quiet === true && fields !== undefined) {
-    throw new Failure('usage', 'Use either -q or --fields, not both.', {
+    throw invalid('Use either -q or --fields, not both.', {
       hint: 'For one field: --fields NAME -o tsv',
     });
   }
   if (json !== true) return format;
   if (format === undefined || format === 'json') return 'json';
-  throw new Failure('usage', `Use either --json or -o ${format}, not both.`);
+  throw invalid(`Use either --json or -o ${format}, not both.`);
 }
 
 async function firstOf<T>(rows: Rows<T>): Promise<T | undefined> {

@@ -3,7 +3,7 @@
 // never in its command line.
 import { networkTransport } from '../api/network.js';
 import { basicAuth, messageOf } from '../formats/text.js';
-import { Failure } from '../formats/failure.js';
+import { invalid } from '../formats/failure.js';
 import type { StoredEvent } from '../store/events/event-store.js';
 import { longestAnswerMs, type Deliver, type Verdict } from './dispatch.js';
 import { eventIdOf, readPayload } from './events.js';
@@ -29,8 +29,7 @@ export function parseTarget(text: string): URL {
   const given = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new Failure(
-      'usage',
+    throw invalid(
       `"${text}" is not an http or https URL. Write a URL such as ` +
         'http://localhost:3000/hooks.',
     );

@@ -1,7 +1,7 @@
 // Pays again: a contact, an earlier payee, or the payee of an earlier payment.
 import type { Transaction } from '../../api/types.js';
 import { isUnitless, parseAmount, shortAmount } from '../../formats/amount.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { didYouMean, plainLetters } from '../../formats/text.js';
 import { back } from '../../terminal/ask/questions.js';
 import { repeatable, written, type Instruction } from '../../wallet/instruction/instruction.js';
@@ -98,7 +98,7 @@ async function paidBefore(
     );
   const instruction = repeatable(payment);
   if (instruction !== undefined) return instruction;
-  throw new Failure('usage', 'an invoice can be paid only once. Ask for a new one.', {
+  throw invalid('an invoice can be paid only once. Ask for a new one.', {
     money: 'Not sent',
   });
 }

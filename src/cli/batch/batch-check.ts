@@ -1,7 +1,7 @@
 // The options of svcpay batch and the columns of its file. Turns rows into payments, and checks
 // all of them before the first payment.
 import { type Money, checkGrouping, parseAmount } from '../../formats/amount.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { counted, clip, columnOf } from '../../formats/text.js';
 import type { Command } from '../../terminal/next-step.js';
 import { sanitize, wrap } from '../../terminal/text.js';
@@ -58,7 +58,7 @@ import {
 
 function parseFactor(text: string): Big {
   if (/^\d{1,6}(?:\.\d{1,6})?$/.test(text) && new Big(text).gte(1)) return new Big(text);
-  throw new Failure('usage', `"${clip(text)}" is not a factor. Write a number such as 1.5 or 2.`);
+  throw invalid(`"${clip(text)}" is not a factor. Write a number such as 1.5 or 2.`);
 }
 
 export const batchOptions = {
@@ -304,8 +304,7 @@ async function planRow({ line, cells: written }: BatchRow, deps: PlanDeps): Prom
   const { to, note } = cells;
   const foreign = given.filter((column) => column !== 'recipient_name');
   if (to !== undefined && foreign.length > 0)
-    throw new Failure(
-      'usage',
+    throw invalid(
       `A row must have either "to" for a send or ${foreign.join(', ')} for a payout, not both.`,
     );
   const paid =
@@ -371,7 +370,7 @@ function named(
 ): { readonly cells: BatchRow['cells']; readonly name?: string } {
   const { to, recipient, ...others } = cells;
   if (to !== undefined && recipient !== undefined)
-    throw new Failure('usage', 'A row must have either "to" or "recipient", not both.');
+    throw invalid('A row must have either "to" or "recipient", not both.');
   const given = to ?? recipient;
   if (given === undefined || given.length > longestName || isDestination(given)) return { cells };
   const column = to === undefined ? 'recipient' : 'to';
@@ -403,8 +402,7 @@ type Paid = Pick<Row, 'instruction' | 'isSlow' | 'to'>;
 function checkPriced(instruction: Instruction): void {
   const need = needOf(instruction);
   if (need === undefined) return;
-  throw new Failure(
-    'usage',
+  throw invalid(
     need === 'wallets'
       ? '"all" is not allowed here. Write an amount with its unit.'
       : 'The amount is not in the currency that arrives. Write an amount in bitcoin.',

@@ -1,5 +1,5 @@
 // Writes a remittance advice for each payee of a batch: the receipts of all payments to the payee.
-import { Failure } from '../../formats/failure.js';
+import { invalid } from '../../formats/failure.js';
 import { counted, grouped } from '../../formats/text.js';
 import { money } from '../../formats/amount.js';
 import { type Row, payeeKey, payeeName, sumsOf } from '../../wallet/batch/row.js';
@@ -88,7 +88,7 @@ async function writePage(
 const notWritten =
   (path: string) =>
   (cause: unknown): never => {
-    throw new Failure('usage', `${path} cannot be written.`, {
+    throw invalid(`${path} cannot be written.`, {
       hint: 'Choose another folder with --folder.',
       cause,
     });

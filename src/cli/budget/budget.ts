@@ -1,7 +1,7 @@
 // Manages budgets: what agents, jobs and colleagues may spend. Each command returns the budget with
 // what it was charged.
 import { money, type Money } from '../../formats/amount.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { rails } from '../../formats/rails.js';
 import type { BudgetChange, BudgetState } from '../../store/journal/spending.js';
 import type { Budget, BudgetRules, Spend } from '../../store/journal/journal.js';
@@ -18,7 +18,7 @@ import { choice, duration, flag, flagName, text, word, type ValuesOf } from '../
 export const budgetName = () =>
   word('NAME', (given) => {
     if (/^[a-z0-9][a-z0-9_.-]{0,63}$/i.test(given)) return given;
-    throw new Failure('usage', `"${given}" is not a name: use letters, digits, ".", "_" and "-".`);
+    throw invalid(`"${given}" is not a name: use letters, digits, ".", "_" and "-".`);
   }).describe('name of the budget');
 
 const rules = {
@@ -75,8 +75,7 @@ function rulesOf(
   const isEmpty = Object.keys(sums).length === 0;
   const endless = Object.keys({ ...perPayment, ...askAbove }).find((ccy) => !(ccy in sums));
   if (isEmpty || endless !== undefined)
-    throw new Failure(
-      'usage',
+    throw invalid(
       `A budget needs --per-day or --total${isEmpty ? '' : ` in ${endless}`}, because a limit ` +
         'per payment alone does not limit the sum.',
     );
@@ -108,7 +107,7 @@ export const budgetShow = defineCommand({
   async run({ name: given }, context) {
     const called = given ?? context.settings.budget;
     if (called === undefined)
-      throw new Failure('usage', 'Name a budget.', { next: { do: 'run', command: 'budget list' } });
+      throw invalid('Name a budget.', { next: { do: 'run', command: 'budget list' } });
     return show(called, context);
   },
   view: record(budgetCard),
@@ -133,8 +132,7 @@ export const budgetStart = defineCommand({
     ['svcpay budget start --all', 'undoes svcpay stop-all'],
   ],
   async run({ name: called, all }, context): Promise<readonly BudgetView[]> {
-    if (all === (called !== undefined))
-      throw new Failure('usage', 'Name one budget, or give --all.');
+    if (all === (called !== undefined)) throw invalid('Name one budget, or give --all.');
     if (called !== undefined) return [await setStopped(called, false, context)];
     return changeAll(false, context);
   },

@@ -1,5 +1,5 @@
 // Lists, changes and removes the settings of a profile, none of which is a secret.
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { changeProfile, type KycCodes, type Profile } from '../../store/profile/profiles.js';
 import { back, type Choice, stepFor, walk } from '../../terminal/ask/questions.js';
 import { pathView, settingList, settingView } from '../../terminal/views/settings-views.js';
@@ -50,27 +50,24 @@ interface ConfigKey {
 
 function parseSwitch(text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true';
-  throw new Failure('usage', `"${clip(text)}" must be true or false.`);
+  throw invalid(`"${clip(text)}" must be true or false.`);
 }
 
 function parseAccount(text: string): string {
   if (/^[\w.-]{1,100}$/.test(text) && !/^\.+$/.test(text)) return text;
-  throw new Failure('usage', `"${clip(text)}" is not a valid account id.`);
+  throw invalid(`"${clip(text)}" is not a valid account id.`);
 }
 
 function parseFiat(text: string): string {
   const ccy = text.trim().toUpperCase();
   if (isFiat(ccy)) return ccy;
-  throw new Failure(
-    'usage',
-    `"${clip(text)}" is not a national currency. Write a currency such as USD.`,
-  );
+  throw invalid(`"${clip(text)}" is not a national currency. Write a currency such as USD.`);
 }
 
 function parseId(text: string): string {
   const id = text.toLowerCase();
   if (/^[0-9a-f-]{36}$/.test(id)) return id;
-  throw new Failure('usage', `"${clip(text)}" is not a database id.`, {
+  throw invalid(`"${clip(text)}" is not a database id.`, {
     hint: 'To see the id',
     next: { do: 'run', command: 'db status' },
   });
@@ -79,8 +76,7 @@ function parseId(text: string): string {
 function parseExplorer(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === 'https:' || url?.protocol === 'http:') return url.href.replace(/\/$/, '');
-  throw new Failure(
-    'usage',
+  throw invalid(
     `"${clip(text)}" is not the address of an explorer. ` +
       `Write an address such as https://mempool.space.`,
   );
@@ -170,8 +166,7 @@ function parseLabels(text: string): Record<string, string> {
   const pairs = text.split(',').map((pair) => /^\s*(\d{1,9})\s*=\s*(.+?)\s*$/.exec(pair) ?? []);
   if (pairs.every(([, code, label]) => code !== undefined && label !== undefined))
     return Object.fromEntries(pairs.map(([, code = '', label = '']) => [code, label]));
-  throw new Failure(
-    'usage',
+  throw invalid(
     `"${clip(text)}" is not a list of numbers and labels. Write a list such as ` +
       '"1=Family support, 2=Education".',
   );
@@ -246,8 +241,7 @@ const configNames: readonly string[] = configKeys.map(({ name }) => name);
 export function findKey(text: string): ConfigKey {
   const found = configKeys.find(({ name }) => name === text.toLowerCase());
   if (found !== undefined) return found;
-  throw new Failure(
-    'usage',
+  throw invalid(
     `There is no setting "${clip(text)}".` +
       (didYouMean(text, configNames) || ` The settings are ${configNames.join(', ')}.`),
   );

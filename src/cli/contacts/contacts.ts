@@ -1,6 +1,6 @@
 // Manages the contacts: destinations of `send`, and accounts for payouts.
 import { detectDestination } from '../../formats/destination.js';
-import { Failure, orFailure } from '../../formats/failure.js';
+import { Failure, orFailure, invalid } from '../../formats/failure.js';
 import {
   changeContact,
   findContact,
@@ -189,19 +189,12 @@ async function addDestination(
 ): Promise<ListedContact> {
   const given = givenFlags(flags, destinationOptions);
   if (given.length > 0)
-    throw new Failure(
-      'usage',
-      `${destination} is a destination of svcpay send. Remove ${given.join(', ')}.`,
-    );
+    throw invalid(`${destination} is a destination of svcpay send. Remove ${given.join(', ')}.`);
   if (/[.:@]/.test(name) || !(orFailure(() => detectDestination(name)) instanceof Failure))
-    throw new Failure(
-      'usage',
-      `"${name}" cannot be a contact's name: it looks like a destination.`,
-    );
+    throw invalid(`"${name}" cannot be a contact's name: it looks like a destination.`);
   const found = detectDestination(destination);
   if (found.kind === 'bolt11' || found.kind === 'bip21') {
-    throw new Failure(
-      'usage',
+    throw invalid(
       'This destination can be paid only once. ' +
         'Save a Lightning Address, an LNURL or a reusable address.',
     );

@@ -1,7 +1,7 @@
 // Shows and checks where the journal and the inbox are stored, upgrades the database, moves the
 // files of this home into it, replays the trail of every payment, and imports the payments that the
 // journal lacks.
-import { Failure, ifAvailable } from '../../formats/failure.js';
+import { Failure, ifAvailable, invalid } from '../../formats/failure.js';
 import { databaseIdVariable } from '../../store/database/address.js';
 import { eventsFile, journalFile } from '../../store/files/home.js';
 import { isAlive } from '../../store/journal/steps.js';
@@ -131,14 +131,10 @@ async function filesOf({ home }: Pick<Context, 'home'>, isKnown?: boolean) {
 async function findDatabase({ database }: Context): Promise<OpenDatabase> {
   const found = await database();
   if (found !== undefined) return found;
-  throw new Failure(
-    'usage',
-    'No database is set up: the journal and the inbox are files of this home.',
-    {
-      hint: 'Set SVCPAY_DATABASE_URL, or',
-      next: { do: 'run', command: 'config set database-url postgres://USER@HOST/DATABASE' },
-    },
-  );
+  throw invalid('No database is set up: the journal and the inbox are files of this home.', {
+    hint: 'Set SVCPAY_DATABASE_URL, or',
+    next: { do: 'run', command: 'config set database-url postgres://USER@HOST/DATABASE' },
+  });
 }
 
 export const dbVerify = defineCommand({

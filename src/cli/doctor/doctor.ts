@@ -9,7 +9,7 @@ import { mayBeProxied, proxyOf, takesAnyCertificate } from '../../api/network.js
 import { NetworkError } from '../../api/errors.js';
 import { describeDuration } from '../../formats/calendar.js';
 import { dateTime } from '../../terminal/time.js';
-import { Failure, type FailureDetails } from '../../formats/failure.js';
+import { Failure, type FailureDetails, invalid } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
 import { status } from '../../store/journal/payment.js';
 import { isThere, journalFile } from '../../store/files/home.js';
@@ -47,8 +47,7 @@ type Finding = string | readonly [detail: string, advice: string] | undefined;
 const signIn = { next: { do: 'sign-in' } } as const;
 
 /** A problem, which a check throws. */
-const problem = (detail: string, details: FailureDetails): Failure =>
-  new Failure('usage', detail, details);
+const problem = (detail: string, details: FailureDetails): Failure => invalid(detail, details);
 
 interface Checkup {
   readonly name: string;

@@ -1,6 +1,6 @@
 // Combines the spending limits of the account (in the database), the profile and the environment,
 // and changes the stored limits. Reads budgets, and flags that are given once for each currency.
-import { Failure, type FailureKind } from '../../formats/failure.js';
+import { type FailureKind, invalid } from '../../formats/failure.js';
 import { changeProfile, type Limits } from '../../store/profile/profiles.js';
 import { limitsFrom, narrower, noLimits } from '../../wallet/limits/limits.js';
 import type { Budget } from '../../store/journal/journal.js';
@@ -79,12 +79,9 @@ export function byCurrency(amounts: readonly Money[], flag: string): Record<stri
   const known = new Set<string>();
   for (const { ccy } of amounts) {
     if (known.size === known.add(ccy).size)
-      throw new Failure('usage', `No limit was set: ${flag} was given twice for ${ccy}.`);
+      throw invalid(`No limit was set: ${flag} was given twice for ${ccy}.`);
     if (!isCurrency(ccy))
-      throw new Failure(
-        'usage',
-        `No limit was set: ${ccy} is not a currency, so the limit would never apply.`,
-      );
+      throw invalid(`No limit was set: ${ccy} is not a currency, so the limit would never apply.`);
   }
   return Object.fromEntries(amounts.map(({ ccy, value }) => [ccy, fixed(value)]));
 }

@@ -2,7 +2,7 @@
 // amounts used.
 import { Big } from 'big.js';
 import { money, parseAmount, amountWithSats, type Money } from '../../formats/amount.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import type { Spend } from '../../store/journal/journal.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/questions.js';
@@ -73,10 +73,7 @@ export const limitsSet = defineCommand({
   ],
   async run(given, context) {
     if (given.perPayment.length + given.perDay.length === 0)
-      throw new Failure(
-        'usage',
-        'No limit was set: give --per-payment AMOUNT or --per-day AMOUNT.',
-      );
+      throw invalid('No limit was set: give --per-payment AMOUNT or --per-day AMOUNT.');
     const change = byRule((rule) => byCurrency(given[rule], flagName(rule)));
     const stored = await storedLimits(context);
     for (const rule of rules) await agreeToRaise(rule, stored[rule], given[rule], context);
@@ -198,7 +195,7 @@ async function agreeToRaise(
       flag: '--yes',
       parse: (typed) => {
         if (!parseAmount(typed, ccy).value.eq(value))
-          throw new Failure('usage', `To confirm, type ${to}. Esc keeps the current limit.`);
+          throw invalid(`To confirm, type ${to}. Esc keeps the current limit.`);
       },
     });
     if (answer === back) throw new Failure('declined', '', { money: unchanged });

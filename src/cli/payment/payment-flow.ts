@@ -1,7 +1,7 @@
 // Runs a payment from its flags to the printed transaction. Asks before svcpay repeats the same
 // payment.
 import type { Transaction } from '../../api/types.js';
-import { Failure, ifAvailable, orFailure } from '../../formats/failure.js';
+import { Failure, ifAvailable, orFailure, invalid } from '../../formats/failure.js';
 import type { RecordView } from '../../terminal/rows/view.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import { noWalletText } from '../../terminal/views/wallet-view.js';
@@ -251,7 +251,7 @@ export async function askAgain(
     (isOpen ? ` ${progress[decisive(payment).state] ?? unknown}` : '');
   if (globals.yes && !isOpen) return 'another';
   if (globals.yes || at === 'submission') {
-    throw new Failure('usage', `you ${sentence}`, {
+    throw invalid(`you ${sentence}`, {
       money: 'Not sent',
       hint: 'To send the same amount again, add --again. To follow the earlier payment',
       next: { do: 'resume', id: decisive(payment).txnId ?? payment.ref },

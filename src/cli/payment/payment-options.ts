@@ -8,7 +8,7 @@ import {
   type Money,
   parseCurrency,
 } from '../../formats/amount.js';
-import { Failure } from '../../formats/failure.js';
+import { type Failure, invalid } from '../../formats/failure.js';
 import { parseReference } from '../../formats/reference.js';
 import type { PaymentTerms } from '../../store/journal/payment.js';
 import type { ApprovedProposal, PaymentEvent, Repeats } from '../../wallet/payment/model.js';
@@ -51,10 +51,7 @@ export function parseMaxFee(given: string): MaxFeeOf {
   if (percent !== undefined) return Object.assign(() => ({ percent }), { written: given });
   const isZero = /^0[a-z]*$/i.test(given);
   if (isUnitless(given) && !isZero)
-    throw new Failure(
-      'usage',
-      `"${given}" has no unit. Write ${given}%, or an amount such as 100sat.`,
-    );
+    throw invalid(`"${given}" has no unit. Write ${given}%, or an amount such as 100sat.`);
   const named = currencyOf(given);
   if (!isZero) parseAmount(given);
   const maxFee = (ccy: string): MaxFee => {
@@ -66,24 +63,17 @@ export function parseMaxFee(given: string): MaxFeeOf {
 
 function otherCurrency(given: string, named: string, ccy: string): Failure {
   const example = ccy === 'BTC' ? '100sat' : `1${ccy.toLowerCase()}`;
-  return new Failure(
-    'usage',
-    `--max-fee ${given} is in ${named}, but this payment's fees are in ${ccy}.`,
-    {
-      money: 'Not sent',
-      hint: `Write --max-fee in ${ccy}, e.g. ${example}, or as a percentage, e.g. 1%.`,
-    },
-  );
+  return invalid(`--max-fee ${given} is in ${named}, but this payment's fees are in ${ccy}.`, {
+    money: 'Not sent',
+    hint: `Write --max-fee in ${ccy}, e.g. ${example}, or as a percentage, e.g. 1%.`,
+  });
 }
 
 /** Reads the largest accepted loss from the conversion of a payment, such as `5%` or `5`. */
 function parseRateLoss(given: string): string {
   const percent = /^(\d{1,2}(?:\.\d{1,6})?|100)\s?%?$/.exec(given)?.[1];
   if (percent !== undefined) return percent;
-  throw new Failure(
-    'usage',
-    `"${given}" is not a percentage. Write a percentage such as 2% or 0.5%.`,
-  );
+  throw invalid(`"${given}" is not a percentage. Write a percentage such as 2% or 0.5%.`);
 }
 
 /** Returns the terms of a payment from a given wallet. */
@@ -168,7 +158,7 @@ export function waitOf({
   waitTimeout,
 }: Pick<PaymentFlags, 'wait' | 'waitTimeout'>): number | 'forever' | false {
   if (wait === false && waitTimeout !== undefined) {
-    throw new Failure('usage', 'Use either --no-wait or --wait-timeout, not both.');
+    throw invalid('Use either --no-wait or --wait-timeout, not both.');
   }
   return wait === false ? false : (waitTimeout ?? 'forever');
 }
@@ -288,11 +278,10 @@ function refuseOtherSide(amount: string, other: string | undefined, receive: boo
   const [verb, hint] = receive
     ? ['receive', `To debit ${amount}, remove --receive.`]
     : ['pay', `To receive ${amount}, add --receive.`];
-  throw new Failure(
-    'usage',
-    `${amount} is in ${other}, but you must name the amount that you ${verb}.`,
-    { money: 'Not sent', hint },
-  );
+  throw invalid(`${amount} is in ${other}, but you must name the amount that you ${verb}.`, {
+    money: 'Not sent',
+    hint,
+  });
 }
 
-const usage = (why: string): Failure => new Failure('usage', why, { money: 'Not sent' });
+const usage = (why: string): Failure => invalid(why, { money: 'Not sent' });

@@ -2,7 +2,7 @@
 import type { Transaction } from '../../api/types.js';
 import { railProperties, type Rail, railTo } from '../../formats/rails.js';
 import { didYouMean } from '../../formats/text.js';
-import { Failure } from '../../formats/failure.js';
+import { invalid } from '../../formats/failure.js';
 import { contactNamed, type Contact } from '../../store/profile/profiles.js';
 import {
   readSend,
@@ -49,10 +49,7 @@ async function readAndPay(
   const recipient = rail === undefined && payoutContact(to, context);
   if (recipient) {
     if (spend !== undefined || via !== undefined || deductFees === true)
-      throw new Failure(
-        'usage',
-        `${recipient} gets payouts, which have no --spend, --via or --deduct-fees.`,
-      );
+      throw invalid(`${recipient} gets payouts, which have no --spend, --via or --deduct-fees.`);
     const { payContact } = await import('../payout/payout.js');
     return payContact(recipient, amount, from, flags, context);
   }
@@ -87,7 +84,7 @@ function planOrSuggest(
     const { to = '' } = words;
     const meant = contactName.test(to) ? didYouMean(to, Object.keys(config.read().contacts)) : '';
     if (meant === '') throw error;
-    throw new Failure('usage', `"${to}" is not in your contacts.${meant}`, { cause: error });
+    throw invalid(`"${to}" is not in your contacts.${meant}`, { cause: error });
   }
 }
 

@@ -4,7 +4,7 @@ import type { Institution, Kyc, Transaction } from '../../api/types.js';
 import { plainLetters, clip } from '../../formats/text.js';
 import { countryName, countryCodes, parseCountryCode, parsePhone } from '../../formats/country.js';
 import { formatAmount, parseAmount, type Money } from '../../formats/amount.js';
-import { Failure, ifAvailable } from '../../formats/failure.js';
+import { Failure, ifAvailable, invalid } from '../../formats/failure.js';
 import { seenInstitutions } from '../../store/files/seen.js';
 import {
   changeContact,
@@ -189,10 +189,7 @@ export function readDraft(
     flags.recipient === undefined ? [] : knownRecipient(flags.recipient, contacts);
   const given = givenFlags(flags, destinationOptions);
   if (kept !== undefined && given.length > 0)
-    throw new Failure(
-      'usage',
-      `The contact already names the account. Remove ${given.join(', ')}.`,
-    );
+    throw invalid(`The contact already names the account. Remove ${given.join(', ')}.`);
   // The sender in the profile applies unless a flag names a different sender.
   const isOwn = [undefined, keptSender?.legalFullName].includes(flags.senderName);
   // The address book stores the purpose, source and relationship codes of a recipient's last
@@ -238,8 +235,7 @@ export function readAmount(text: string, country: PayoutCountry | undefined): Mo
   if (amount !== undefined && payoutCountries.some(({ ccy }) => ccy === amount.ccy)) return amount;
   const currencies = [...new Set(payoutCountries.map(({ ccy }) => ccy))].join(', ');
   const problem = bare ? 'has no currency' : 'is not in a payout currency';
-  throw new Failure(
-    'usage',
+  throw invalid(
     `"${clip(text)}" ${problem}. Payouts are in ${currencies}. ` +
       `Write an amount such as 500000vnd.`,
   );
@@ -248,7 +244,7 @@ export function readAmount(text: string, country: PayoutCountry | undefined): Mo
 function knownRecipient(name: string, contacts: Contacts): [string, Recipient] {
   const [saved, contact] = findContact(contacts, name, 'usage');
   if (typeof contact !== 'string') return [saved, contact];
-  throw new Failure('usage', `"${saved}" is a contact for svcpay send, not for payouts.`, {
+  throw invalid(`"${saved}" is a contact for svcpay send, not for payouts.`, {
     next: { do: 'run', command: 'send', argument: saved },
   });
 }
@@ -541,7 +537,7 @@ export async function runPayoutInstruction(
   const { payout, note } = instruction;
   const method = payout && methodOf(payout.destReq);
   if (payout === undefined || method === undefined)
-    throw new Failure('usage', 'unknown payout method.', { money: 'Not sent' });
+    throw invalid('unknown payout method.', { money: 'Not sent' });
   const wait =
     flags.wait ?? (method.takesDays && flags.waitTimeout === undefined ? false : undefined);
   const { name } = payeeOf(payout);

@@ -2,7 +2,7 @@
 // Lists the payout methods and the institutions of a country.
 import type { Transaction } from '../../api/types.js';
 import { demandAnswers, paidView } from '../payment/payment-flow.js';
-import { Failure, ifAvailable } from '../../formats/failure.js';
+import { ifAvailable, invalid } from '../../formats/failure.js';
 import type { Instruction } from '../../wallet/instruction/instruction.js';
 import { journalFirst, named } from '../../wallet/payment/pay.js';
 import { readPayoutFile } from '../../wallet/payout/from-file.js';
@@ -152,10 +152,7 @@ async function payFromFile(
     ...(flags.from === undefined ? [] : ['--from']),
   ];
   if (others.length > 0)
-    throw new Failure(
-      'usage',
-      `--from-file already contains every answer. Remove ${others.join(', ')}.`,
-    );
+    throw invalid(`--from-file already contains every answer. Remove ${others.join(', ')}.`);
   const text = await readGivenText(file, context);
   const { instruction, ref } = readPayoutFile(text, context.settings.maker);
   const merged = { ...flags, ref: chooseRef(flags.ref, ref) };
@@ -168,10 +165,7 @@ function chooseRef(flag: string | undefined, inFile: string | undefined): string
   if (inFile === undefined) return flag;
   const ref = reference().read(inFile);
   if (flag === undefined || flag === ref) return ref;
-  throw new Failure(
-    'usage',
-    `The file has the reference ${ref}, but --ref is ${flag}. Use only one reference.`,
-  );
+  throw invalid(`The file has the reference ${ref}, but --ref is ${flag}. Use only one reference.`);
 }
 
 /** Asks whether to continue the payout that the person left last, unless flags name a payout. */
@@ -234,7 +228,7 @@ function keepIn(context: Context, lookUp: LookUp) {
     parseName(text: string) {
       const name = parseContactName(text);
       if (contactNamed(config.read().contacts, name) === undefined) return name;
-      throw new Failure('usage', `"${name}" is in your contacts already. Write another name.`);
+      throw invalid(`"${name}" is in your contacts already. Write another name.`);
     },
   };
 }

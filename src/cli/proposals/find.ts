@@ -2,7 +2,7 @@
 import { getuid } from 'node:process';
 import { btcFromMsat, formatSats } from '../../formats/amount.js';
 import { detectDestination } from '../../formats/destination.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { shortened } from '../../formats/text.js';
 import { readOutbox, type OutboxFile } from '../../store/files/outbox.js';
 import { decisive, status, type Payment } from '../../store/journal/payment.js';
@@ -84,13 +84,11 @@ async function describe(
 ): Promise<FoundProposal> {
   const origin = { id, path, uid, isOwn: getuid?.() === uid, writtenAt };
   try {
-    if (text === undefined)
-      throw new Failure('usage', 'it is not a plain file of at most 512 KiB in UTF-8');
+    if (text === undefined) throw invalid('it is not a plain file of at most 512 KiB in UTF-8');
     const read = readProposal(text, id, environmentOf(context));
     const { account, rows, maxTotal, expiresAt, reason } = read.proposal;
     const own = await context.account();
-    if (account !== null && account !== own.id)
-      throw new Failure('usage', `it is for the account ${account}`);
+    if (account !== null && account !== own.id) throw invalid(`it is for the account ${account}`);
     const payments = await paymentsOf(read, context);
     const state = stateOf(read, payments, known);
     // After the beginning, the payment of the proposal would itself be the same again.

@@ -2,7 +2,7 @@
 // commands that pay, offline, and needs no login and no secret.
 import * as v from 'valibot';
 import { formatAmounts } from '../../formats/amount.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { jsonIn } from '../../formats/text.js';
 import { checkOutbox, readOutbox, readResult, writeProposal } from '../../store/files/outbox.js';
 import { commandLine } from '../../terminal/next-step.js';
@@ -195,7 +195,7 @@ const resultSchema = v.object({
 function complete(words: ReturnType<typeof readSwapWords>): typeof words {
   const missing = Object.entries(words).flatMap(([name, word]) => (word === undefined ? name : []));
   if (missing.length === 0) return words;
-  throw new Failure('usage', `the swap lacks ${missing.join(', ')}.`, {
+  throw invalid(`the swap lacks ${missing.join(', ')}.`, {
     money: 'Not proposed',
     hint: 'For example',
     next: { do: 'run', command: 'propose swap 25usdt BTC --max-total 26usdt' },
@@ -210,7 +210,7 @@ async function propose(
 ): Promise<Proposed> {
   const { globals, now, newId, out } = context;
   if (maxTotal.length === 0)
-    throw new Failure('usage', '--max-total is missing.', {
+    throw invalid('--max-total is missing.', {
       money: 'Not proposed',
       hint: 'Write the highest total with fees, such as --max-total 20000sat.',
     });

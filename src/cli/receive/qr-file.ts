@@ -1,14 +1,14 @@
 // Writes the QR code of a payment request to a file (`--qr-file`).
 import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { Failure } from '../../formats/failure.js';
+import { invalid } from '../../formats/failure.js';
 import { qrPng, qrSvg } from '../../terminal/cards/invoice-card.js';
 import { literal } from '../values.js';
 
 export const qrFile = () =>
   literal('FILE', (given) => {
     if (['.svg', '.png'].includes(extname(given).toLowerCase())) return given;
-    throw new Failure('usage', `"${given}" must end in .svg or .png.`);
+    throw invalid(`"${given}" must end in .svg or .png.`);
   })
     .optional()
     .describe('write the QR code to FILE.svg or FILE.png');
@@ -17,7 +17,7 @@ export const qrFile = () =>
 export async function writeQr(file: string, code: string): Promise<void> {
   await writeFile(file, file.toLowerCase().endsWith('.svg') ? qrSvg(code) : qrPng(code)).catch(
     (cause: unknown) => {
-      throw new Failure('usage', `The QR code could not be written to ${file}.`, { cause });
+      throw invalid(`The QR code could not be written to ${file}.`, { cause });
     },
   );
 }

@@ -26,7 +26,7 @@ import {
 } from '../../formats/amount.js';
 import { describeDuration, formatDuration } from '../../formats/calendar.js';
 import { nearTime, relativeTime } from '../../terminal/time.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
 import { worthText, type CardLine } from '../../terminal/cards/card.js';
 import { rateText } from '../../terminal/cards/quote-card.js';
@@ -461,7 +461,7 @@ export const receiveAddress = defineCommand({
   changes: true,
   async run({ ccy, chain, qrFile }, context) {
     if (ccy !== undefined && ccy !== 'usdt' && chain !== undefined)
-      throw new Failure('usage', '--chain works only with usdt. Remove --chain.');
+      throw invalid('--chain works only with usdt. Remove --chain.');
     return runReceive({ method: 'address', ccy, chain }, { qrFile }, context);
   },
   view: receiveView(depositFields),

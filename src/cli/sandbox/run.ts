@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { codeOf } from '../../formats/text.js';
-import { Failure } from '../../formats/failure.js';
+import { invalid } from '../../formats/failure.js';
 import { startServer } from '../../sandbox/server.js';
 import { type Process, Ended } from '../process.js';
 import { defineCommand } from '../define.js';
@@ -77,7 +77,7 @@ function runChild(
         codeOf(cause) === 'ENOENT'
           ? `Command ${command} was not found.`
           : `${command} cannot be started: ${cause.message}.`;
-      reject(new Failure('usage', reason, { cause }));
+      reject(invalid(reason, { cause }));
     });
     child.on('exit', (code, signal) => {
       releaseSignals();

@@ -2,7 +2,7 @@
 // and simulates the outside world: payments, invoices, blocks, and funding.
 import * as v from 'valibot';
 import { fixed, formatAmount, parseAmount } from '../../formats/amount.js';
-import { Failure } from '../../formats/failure.js';
+import { invalid } from '../../formats/failure.js';
 import {
   deliveryAnswer,
   deliveryStatuses,
@@ -142,7 +142,7 @@ export const sandboxReset = defineCommand({
   changes: true,
   async run({ seed, months }, context) {
     if (months !== undefined && seed !== 'history')
-      throw new Failure('usage', '--months works only with --seed history.');
+      throw invalid('--months works only with --seed history.');
     await context.ask.agree('Delete all transactions of the sandbox?', 'The sandbox is unchanged');
     const request = seed === undefined ? 'POST reset' : 'POST seed';
     await controlSandbox(context, request, v.unknown(), { seed, months });
@@ -240,7 +240,7 @@ export const sandboxClockThaw = defineCommand({
 const field = literal('FIELD=VALUE', (given): readonly [string, unknown] => {
   const [, name, value] = /^(\w+)=(.*)$/s.exec(given) ?? [];
   if (name === undefined || value === undefined)
-    throw new Failure('usage', `"${given}" is not a field. Write a field such as times=3.`);
+    throw invalid(`"${given}" is not a field. Write a field such as times=3.`);
   return [name, name === 'body' ? jsonOf(value) : value];
 });
 
@@ -248,7 +248,7 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new Failure('usage', 'The field body must be JSON.', { cause });
+    throw invalid('The field body must be JSON.', { cause });
   }
 }
 

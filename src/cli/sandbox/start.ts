@@ -1,7 +1,7 @@
 // Runs the sandbox as a server on this machine until it is interrupted.
 import { once } from 'node:events';
 import { startServer } from '../../sandbox/server.js';
-import { Failure } from '../../formats/failure.js';
+import { invalid } from '../../formats/failure.js';
 import { credentialsAnswer, fieldNames, type Credentials } from '../../formats/sandbox/answers.js';
 import { sandboxFile } from '../../store/files/home.js';
 import { commandLine } from '../../terminal/next-step.js';
@@ -60,7 +60,7 @@ export async function readServerOptions(
 async function readCertificate(file: string): Promise<string> {
   const text = (await readGivenFile(file)).toString('utf8');
   if (!text.includes('-----BEGIN CERTIFICATE-----'))
-    throw new Failure('usage', `${file} contains no PEM certificate.`);
+    throw invalid(`${file} contains no PEM certificate.`);
   return text;
 }
 
@@ -118,7 +118,7 @@ export const sandboxStart = defineCommand({
   ],
   async run({ port, file, apiKey, apiSecret, ...flags }, context) {
     if ((apiKey === undefined) !== (apiSecret === undefined)) {
-      throw new Failure('usage', 'Give both --api-key and --api-secret, or neither.');
+      throw invalid('Give both --api-key and --api-secret, or neither.');
     }
     const server = await startServer({
       ...(await readServerOptions(flags, context)),

@@ -6,7 +6,7 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import * as v from 'valibot';
 import { always, dayWriter, ownZone } from '../../formats/calendar.js';
-import { Failure } from '../../formats/failure.js';
+import { invalid } from '../../formats/failure.js';
 import { asPlainCell, fromPlainCell } from '../../formats/text.js';
 import { accountFileView } from '../../terminal/views/statement-view.js';
 import { ruleColumns, type Rule, usualAccount } from '../../wallet/books/programs.js';
@@ -35,8 +35,7 @@ export function accountRules(context: Pick<Context, 'home'>): readonly Rule[] {
   try {
     return v.parse(rulesOf, parse(readFileSync(path, 'utf8'), { columns: true, trim: true }));
   } catch (cause) {
-    throw new Failure(
-      'usage',
+    throw invalid(
       `${path} is not a file of accounts: a CSV file with the columns ${ruleColumns.join(', ')}, ` +
         'and an account in each row.',
       { cause },
@@ -54,8 +53,7 @@ export const statementAccountsInit = defineCommand({
   changes: true,
   async run(_inputs, context) {
     const file = pathOf(context);
-    if (existsSync(file))
-      throw new Failure('usage', `Nothing was written: ${file} exists. Edit it.`);
+    if (existsSync(file)) throw invalid(`Nothing was written: ${file} exists. Edit it.`);
     const zone = ownZone();
     const books = await openBooks({ zone }, context);
     const found = new Map<string, Rule>();

@@ -3,7 +3,7 @@
 // an earlier entry.
 import { fixed, formatAmount, parseAmount, type Money } from '../../formats/amount.js';
 import { dayWriter, ownZone, spanOf, type CalendarDate } from '../../formats/calendar.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import type { Close, Tie } from '../../store/journal/records.js';
 import { entryList } from '../../terminal/views/statement-view.js';
 import { monthAfter } from '../../wallet/books/statement.js';
@@ -57,7 +57,7 @@ export const statementAdjust = defineCommand({
         ? arisenOn(amount.ccy, await records.ties(scope), dayWriter(zone), now)
         : dayText(on);
     if (on !== undefined && spanOf(on, zone).first > now)
-      throw new Failure('usage', `Nothing was recorded: ${day} is in the future.`);
+      throw invalid(`Nothing was recorded: ${day} is in the future.`);
     checkOpen(day, await closesOf(context));
     const { ccy, value } = amount;
     await context.ask.agree(
@@ -87,8 +87,7 @@ function arisenOn(
   if (first === today) return today;
   const arisen =
     first === undefined ? `by ${today}` : `between ${first} and ${today}, after it last added up`;
-  throw new Failure(
-    'usage',
+  throw invalid(
     `Nothing was recorded: name the day with --on. The difference of ${ccy} arose ${arisen}.`,
     { hint: `For the first possible day: --on ${first ?? today}` },
   );
@@ -96,7 +95,7 @@ function arisenOn(
 
 /** Formats a date as text. Throws Failure `usage` for a date without a day. */
 function dayText({ year, month, day }: CalendarDate): string {
-  if (day === undefined) throw new Failure('usage', '--on must be a day such as 2026-11-14.');
+  if (day === undefined) throw invalid('--on must be a day such as 2026-11-14.');
   return [year, month, day].map((part) => String(part).padStart(2, '0')).join('-');
 }
 
@@ -105,7 +104,7 @@ function checkOpen(day: string, closes: readonly Close[]): void {
   const month = closes.at(-1)?.month;
   if (month === undefined || day.slice(0, 7) > month) return;
   const first = `${monthAfter(month)}-01`;
-  throw new Failure('usage', `Nothing was recorded: ${month} is closed.`, {
+  throw invalid(`Nothing was recorded: ${month} is closed.`, {
     hint: `Use the first day after it: --on ${first}`,
   });
 }

@@ -12,7 +12,7 @@ import {
   type Span,
   spanOf,
 } from '../../formats/calendar.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
 import type { ListedTransaction } from '../../api/types.js';
 import { isThere, openFolder } from '../../store/files/home.js';
@@ -119,11 +119,7 @@ interface Month {
 }
 
 const refused = (why: string, command?: string): Failure =>
-  new Failure(
-    'usage',
-    `Not closed: ${why}.`,
-    command === undefined ? {} : { next: { do: 'run', command } },
-  );
+  invalid(`Not closed: ${why}.`, command === undefined ? {} : { next: { do: 'run', command } });
 
 function nameOf({ year, month, day }: CalendarDate): string {
   if (day !== undefined)
@@ -181,7 +177,7 @@ async function closeFirst(
   const { scope, client } = await context.account();
   const seal = { zone, sealed, closedAt: client.serviceNow(), closedBy: context.owner };
   if (!(await (await context.books()).addClose(scope, { month: name, ...seal })))
-    throw new Failure('usage', `Another process has closed ${name} at the same time.`, {
+    throw invalid(`Another process has closed ${name} at the same time.`, {
       hint: 'To compare the closed month with the service',
       next: { do: 'run', command: 'statement close', argument: name },
     });
@@ -306,7 +302,7 @@ const sha256Of = (text: string): string => createHash('sha256').update(text).dig
 /** Throws Failure `usage` if the file exists and has different content. */
 function checkSealed(path: string, text: string): void {
   if (!isThere(path) || readFileSync(path, 'utf8') === text) return;
-  throw new Failure('usage', `${path} exists and has different content.`, {
+  throw invalid(`${path} exists and has different content.`, {
     hint: 'Move that file away, or choose another folder with --folder.',
   });
 }
@@ -323,6 +319,6 @@ export function writeSealed(path: string, text: string): void {
     writeFileSync(`${path}.sha256`, `${sha256Of(text)}  ${basename(path)}\n`, { mode: 0o600 });
     renameSync(`${path}.new`, path);
   } catch (cause) {
-    throw new Failure('usage', `${path} cannot be written.`, { cause });
+    throw invalid(`${path} cannot be written.`, { cause });
   }
 }

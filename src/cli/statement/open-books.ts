@@ -15,7 +15,7 @@ import {
   type Span,
   spanOf,
 } from '../../formats/calendar.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { changeOf, type StatementRow } from '../../formats/statement-row.js';
 import { counted, messageOf } from '../../formats/text.js';
 import type { Journal } from '../../store/journal/journal.js';
@@ -76,7 +76,7 @@ export function periodOf(
   const first = from === undefined ? always.first : spanOf(from, zone).first;
   const end = to === undefined ? always.end : spanOf(to, zone).end;
   if (first < end) return { first, end };
-  throw new Failure('usage', '--from must not be later than --to.');
+  throw invalid('--from must not be later than --to.');
 }
 
 export interface BooksWanted {

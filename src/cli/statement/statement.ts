@@ -4,7 +4,7 @@
 import type Big from 'big.js';
 import { fixed, isFiat } from '../../formats/amount.js';
 import { always, dayWriter, monthSpan, type Span } from '../../formats/calendar.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { isExchangeCredit, type StatementRow } from '../../formats/statement-row.js';
 import { type Command, commandLine } from '../../terminal/next-step.js';
 import { listRows, namesOf } from '../../terminal/rows/list.js';
@@ -100,7 +100,7 @@ export const statement = defineCommand({
   async run({ month: of, from, to, wallet, tz, format }, context) {
     const zone = zoneOf(tz);
     if (of !== undefined && (from !== undefined || to !== undefined))
-      throw new Failure('usage', 'Give either --month, or --from and --to, not both.');
+      throw invalid('Give either --month, or --from and --to, not both.');
     const period = of === undefined ? periodOf(from, to, zone) : monthSpan(of, zone, context.now());
     if (format !== undefined) checkWallet(format, wallet);
     const books = onlyWallet(await openBooks({ zone, period }, context), wallet);
@@ -289,16 +289,12 @@ const ofOneWallet: ReadonlySet<StatementFormat> = new Set(['ofx', 'xero', 'quick
 /** Throws Failure `usage` if the format does not support the chosen wallet. */
 function checkWallet(format: StatementFormat, wallet: string | undefined): void {
   if (!ofOneWallet.has(format) && wallet !== undefined)
-    throw new Failure(
-      'usage',
+    throw invalid(
       `-o ${format} exports all wallets, because an entry can belong to two wallets. ` +
         'Remove --wallet.',
     );
   if (ofOneWallet.has(format) && (wallet === undefined || !isFiat(wallet)))
-    throw new Failure(
-      'usage',
-      `-o ${format} exports one fiat wallet. Name the wallet, e.g. --wallet USD.`,
-    );
+    throw invalid(`-o ${format} exports one fiat wallet. Name the wallet, e.g. --wallet USD.`);
 }
 
 /** Writes a statement in the format. Throws Failure `usage` for too many rows. */
@@ -328,11 +324,9 @@ const mostRows = 1_000;
 function checkCount({ movements }: Books, { period }: StatementScope): void {
   const [sum] = sumsOf(movements(undefined, period), () => ({}));
   if (sum !== undefined && sum.count > mostRows)
-    throw new Failure(
-      'usage',
-      `The statement has more than ${mostRows} rows, the maximum for one file.`,
-      { hint: 'Choose a shorter period, e.g. with --month.' },
-    );
+    throw invalid(`The statement has more than ${mostRows} rows, the maximum for one file.`, {
+      hint: 'Choose a shorter period, e.g. with --month.',
+    });
 }
 
 async function* exchangesOnce(rows: AsyncIterable<StatementRow>): AsyncGenerator<StatementRow> {

@@ -1,7 +1,7 @@
 // Exports the history page by page as CSV and JSONL with every transaction, for spreadsheets and
 // programs.
 import Big from 'big.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { listRows } from '../../terminal/rows/list.js';
 import { exportList, type ExportedTransaction } from '../../terminal/views/transaction-view.js';
@@ -36,8 +36,7 @@ export const txExport = defineCommand({
   async run({ format, ...flags }, context) {
     const { globals } = context;
     if (globals.json || globals.fields !== undefined) {
-      throw new Failure(
-        'usage',
+      throw invalid(
         `svcpay tx export writes only ${exportFormats.join(', ')}. Remove --json and --fields.`,
         {
           hint: 'For JSON or chosen fields',
@@ -45,12 +44,10 @@ export const txExport = defineCommand({
         },
       );
     }
-    if (format === undefined)
-      throw new Failure('usage', `Choose a format: -o ${exportFormats.join(', -o ')}.`);
+    if (format === undefined) throw invalid(`Choose a format: -o ${exportFormats.join(', -o ')}.`);
     const { client } = await context.account();
     const filter = await historyFilter(flags, client);
-    if (globals.rawCells && format !== 'csv')
-      throw new Failure('usage', '--raw-cells works only with -o csv.');
+    if (globals.rawCells && format !== 'csv') throw invalid('--raw-cells works only with -o csv.');
     const listed = client.eachTransactionPage(filter);
     // CSV needs amounts and fees, which the service's list of transactions may omit.
     const pages =

@@ -3,7 +3,7 @@
 import type { Transaction } from '../../api/types.js';
 import { amountWithSats, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
-import { Failure, isUnknown, unlessFailure } from '../../formats/failure.js';
+import { Failure, isUnknown, unlessFailure, invalid } from '../../formats/failure.js';
 import { invoiceCard, type InvoiceCard } from '../../terminal/cards/invoice-card.js';
 import { receiptPage, receiptView, type ReceiptPageOptions } from '../../terminal/cards/receipt.js';
 import { commandFor } from '../../terminal/next-step.js';
@@ -64,10 +64,7 @@ export const txGet = defineCommand({
       out.forPeople || qrFile !== undefined ? openRequest(txn, now, context) : undefined;
     if (qrFile !== undefined) {
       if (request === undefined)
-        throw new Failure(
-          'usage',
-          'This transaction has nothing left to pay, so there is no QR code.',
-        );
+        throw invalid('This transaction has nothing left to pay, so there is no QR code.');
       await writeQr(qrFile, request.code);
     }
     const options = {

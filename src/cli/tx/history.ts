@@ -2,7 +2,7 @@
 import type { ServiceClient } from '../../api/client.js';
 import { fieldFromWireName } from '../../api/wire.js';
 import type { TransactionFilter, ListedTransaction } from '../../api/types.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import {
   monthSpan,
   ownZone,
@@ -52,8 +52,7 @@ const payoutMethod = /^(?:[a-z]{2}-)?[a-z]{3}-[a-z]{3,12}$/;
 const ownWallet = /^[a-z][a-z0-9]*pay$/;
 
 const notMethod = (given: string): Failure =>
-  new Failure(
-    'usage',
+  invalid(
     `"${given}" is not a method.` +
       (didYouMean(given, shownMethods) ||
         ` Write one of ${shownMethods.join(', ')}, or a payout method.`),
@@ -108,9 +107,9 @@ const states = () =>
       const state = entryOf(stateWords, name) ?? name;
       if (knownStates.includes(state)) return state;
       const meant = didYouMean(name, stateNames);
-      if (meant !== '') throw new Failure('usage', `"${given}" is not a state.${meant}`);
+      if (meant !== '') throw invalid(`"${given}" is not a state.${meant}`);
       if (/^[a-z][a-z_-]*$/.test(name)) return given;
-      throw new Failure('usage', notState(given));
+      throw invalid(notState(given));
     },
     stateNames,
   )
@@ -168,7 +167,7 @@ export function instantsOf(
 ): { readonly since: Instant | undefined; readonly until: Instant | undefined } {
   const isSpan = since !== undefined || until !== undefined;
   if ([time !== undefined, isSpan, of !== undefined].filter(Boolean).length > 1)
-    throw new Failure('usage', 'Give --time, --month, or --since and --until, not two of them.');
+    throw invalid('Give --time, --month, or --since and --until, not two of them.');
   if (of === undefined) return { since, until };
   const { first, end } = monthSpan(of, ownZone(), now);
   return { since: { first, last: first }, until: { first: end - 1, last: end - 1 } };
@@ -190,7 +189,7 @@ async function period(
   const start = startOf(since, now);
   const end =
     until === undefined ? Date.parse(endTime) : 'ago' in until ? now - until.ago : until.last;
-  if (start > end) throw new Failure('usage', '--since must not be later than --until.');
+  if (start > end) throw invalid('--since must not be later than --until.');
   return { time: 'other', startTime: isoTime(start), endTime: isoTime(end) } as const;
 }
 

@@ -1,6 +1,6 @@
 // Lists one page of transactions or all transactions. Specification: endpoint 10.
 import type { ListedTransaction, TransactionFilter } from '../../api/types.js';
-import { Failure } from '../../formats/failure.js';
+import { type Failure, invalid } from '../../formats/failure.js';
 import { commandFor, unreachedText } from '../../terminal/next-step.js';
 import { openPager, pagerOf } from '../../terminal/pager.js';
 import { toJson } from '../../terminal/rows/json.js';
@@ -112,10 +112,9 @@ async function listed(
   context: Context,
 ): Promise<Found> {
   const { out, terminal } = context;
-  if (search !== undefined && page > 1)
-    throw new Failure('usage', '--search lists every match. Remove --page.');
+  if (search !== undefined && page > 1) throw invalid('--search lists every match. Remove --page.');
   if (all && (limit !== undefined || page > 1 || format !== undefined))
-    throw new Failure('usage', '--all lists everything. Remove --limit, --page and -o page.');
+    throw invalid('--all lists everything. Remove --limit, --page and -o page.');
   const { client: service } = await context.account();
   const filter = await historyFilter(flags, service);
   const isDocument = format !== undefined;

@@ -2,7 +2,7 @@
 // shown, by its reference or its invoice, or in a menu of the history.
 import type { ListedTransaction, SoughtTransaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { seenTransactions } from '../../store/files/seen.js';
 import type { Journal } from '../../store/journal/journal.js';
 import { attemptOf, attemptNamed, decisive, type Payment } from '../../store/journal/payment.js';
@@ -151,7 +151,7 @@ function onlyOne(name: string, among: readonly string[]): string | undefined {
   if (ids.length < 2) return ids[0];
   const named = ids.slice(-mostNamed).map((txnId) => txnId.slice(0, idLength(ids)));
   const more = ids.length > named.length ? ` and ${ids.length - named.length} more` : '';
-  throw new Failure('usage', `"${name}" matches several ids: ${named.join(', ')}${more}.`, {
+  throw invalid(`"${name}" matches several ids: ${named.join(', ')}${more}.`, {
     next: { do: 'show', id: named.at(-1) ?? name },
   });
 }

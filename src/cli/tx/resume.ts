@@ -1,7 +1,7 @@
 // Finishes or reports the unfinished payments of this home, after a crash, an interruption or the
 // end of a wait.
 import type { Transaction } from '../../api/types.js';
-import { Failure, ifAvailable } from '../../formats/failure.js';
+import { Failure, ifAvailable, invalid } from '../../formats/failure.js';
 import { journalFile } from '../../store/files/home.js';
 import { decisive, mayHavePaid, status, type Payment } from '../../store/journal/payment.js';
 import {
@@ -69,7 +69,7 @@ export const txResume = defineCommand({
       return startNewJournal(context);
     }
     if (retry && id === undefined)
-      throw new Failure('usage', 'Name the payment to retry.', {
+      throw invalid('Name the payment to retry.', {
         next: { do: 'see-open-payments' },
       });
     const isGiven = id !== undefined || wait !== undefined || waitTimeout !== undefined;
@@ -333,8 +333,7 @@ async function followElsewhere(
 
 function notOpen(txn: Transaction): Failure {
   const { txnId, txnState } = txn;
-  return new Failure(
-    'usage',
+  return invalid(
     `transaction ${txnId} is ${txnState}, and this home has no unfinished payment for it.`,
     {
       money: 'Not sent',

@@ -1,7 +1,7 @@
 // Commands about one transaction: confirms, cancels, resolves, explains and annotates it.
 import type { Transaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
-import { Failure, isUnknown } from '../../formats/failure.js';
+import { Failure, isUnknown, invalid } from '../../formats/failure.js';
 import { sentenceView } from '../../terminal/cards/card.js';
 import { receiptView, sideLines } from '../../terminal/cards/receipt.js';
 import { sendWord, stateWord } from '../../terminal/cards/steps.js';
@@ -104,7 +104,7 @@ async function confirm({ id: named, ...given }: Given, context: Context): Promis
   }
   if (directionOf(txn) === 'receive') {
     if (agent?.admit !== undefined)
-      throw new Failure('usage', `transaction ${id} receives money and cannot be paid.`, {
+      throw invalid(`transaction ${id} receives money and cannot be paid.`, {
         money: 'Not sent',
         ...transactionConcerned(txn),
       });
@@ -191,10 +191,8 @@ export const txResolve = defineCommand({
   ],
   changes: true,
   async run({ id, ...flags }, context) {
-    if (flags.moved && flags.notMoved)
-      throw new Failure('usage', 'Give --moved or --not-moved, not both.');
-    if (flags.note?.trim() === '')
-      throw new Failure('usage', 'Nothing was recorded: --note is empty.');
+    if (flags.moved && flags.notMoved) throw invalid('Give --moved or --not-moved, not both.');
+    if (flags.note?.trim() === '') throw invalid('Nothing was recorded: --note is empty.');
     const { journal } = await context.account();
     const named = await paymentNamed(id, context, context.globals.yes);
     if (named === undefined)
@@ -299,9 +297,9 @@ export const txNote = defineCommand({
   changes: true,
   async run({ id, note: given }, context): Promise<Noted> {
     const note = given.trim();
-    if (note === '') throw new Failure('usage', 'Nothing was noted: the text is empty.');
+    if (note === '') throw invalid('Nothing was noted: the text is empty.');
     if (note.length > longest)
-      throw new Failure('usage', `Nothing was noted: the text is over ${longest} characters.`);
+      throw invalid(`Nothing was noted: the text is over ${longest} characters.`);
     const txnId = await resolveId(id, context);
     const { scope } = await context.account();
     await (await context.facts()).note(scope, txnId, note);

@@ -6,7 +6,7 @@ import type { Wallet } from '../../api/types.js';
 import { formatAmount, fromWire, type Money } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/calendar.js';
 import { clockTime } from '../../terminal/time.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { messageOf } from '../../formats/text.js';
 import { policies, poll, type PollNext, type PollTurn } from '../../formats/poll.js';
 import { eventsFile } from '../../store/files/home.js';
@@ -28,7 +28,7 @@ export const watch = defineCommand({
   async run(_inputs, context): Promise<string> {
     const { terminal, out } = context;
     if (!terminal.canPrompt || !out.forPeople || !terminal.stdoutIsTty || terminal.isDumb) {
-      throw new Failure('usage', 'svcpay watch draws a screen, so it must run in a terminal.', {
+      throw invalid('svcpay watch draws a screen, so it must run in a terminal.', {
         hint: 'In a script',
         next: { do: 'watch', id: 'ID' },
       });

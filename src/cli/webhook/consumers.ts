@@ -1,6 +1,6 @@
 // Lists, renames and removes the consumers of the inbox. A consumer is a name under which events
 // wait for a target of `webhook listen`.
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { formatDuration } from '../../formats/calendar.js';
 import { counted } from '../../formats/text.js';
 import { isFormer, type Consumer, type EventStore } from '../../store/events/event-store.js';
@@ -16,8 +16,7 @@ import { text, word } from '../values.js';
 export const consumerName = (placeholder = 'NAME') =>
   word(placeholder, (given) => {
     if (/^[a-z0-9][\w.-]{0,62}$/i.test(given)) return given;
-    throw new Failure(
-      'usage',
+    throw invalid(
       `"${given}" is not a consumer name. Use at most 63 letters, digits, dots, dashes and ` +
         'underscores, and start with a letter or digit.',
     );

@@ -2,7 +2,7 @@
 // event.
 import { rename, rm, writeFile } from 'node:fs/promises';
 import type { Transaction, Webhook } from '../../api/types.js';
-import { Failure, ifAvailable } from '../../formats/failure.js';
+import { Failure, ifAvailable, invalid } from '../../formats/failure.js';
 import { messageOf, counted } from '../../formats/text.js';
 import { openFolder, receiverFile } from '../../store/files/home.js';
 import { checkHeader } from '../../store/profile/settings.js';
@@ -136,12 +136,11 @@ function checkNames({ consumer: names, forwardTo, exec }: Flags): void {
   const targets = forwardTo.length + (exec === undefined ? 0 : 1);
   if (names.length === 0) return;
   if (names.length !== targets)
-    throw new Failure(
-      'usage',
+    throw invalid(
       `Give --consumer once for each --forward-to and --exec (got ${names.length} for ${targets}).`,
     );
   if (new Set(names).size < names.length)
-    throw new Failure('usage', 'Two targets cannot have the same --consumer.');
+    throw invalid('Two targets cannot have the same --consumer.');
 }
 
 /** Yields the received events until a person or the system stops svcpay. */
@@ -310,7 +309,7 @@ async function announceReady(file: string, ready: Ready): Promise<() => Promise<
     await rename(unfinished, file);
   } catch (cause) {
     await rm(unfinished, { force: true });
-    throw new Failure('usage', `The ready file ${file} cannot be written.`, { cause });
+    throw invalid(`The ready file ${file} cannot be written.`, { cause });
   }
   return () => rm(file, { force: true });
 }

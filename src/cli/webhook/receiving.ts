@@ -5,7 +5,7 @@ import { signatureHeader, readPayload, type WebhookEvent } from '../../webhooks/
 import type { Transaction } from '../../api/types.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
 import type { EventRow } from '../../terminal/views/webhook-view.js';
-import { Failure } from '../../formats/failure.js';
+import { invalid } from '../../formats/failure.js';
 import { commandLine, type RunGlobals } from '../../terminal/next-step.js';
 import type { Context } from '../context.js';
 import { isSandbox } from '../sandbox/control.js';
@@ -113,7 +113,7 @@ export async function chooseSecret(
   context: Context,
 ): Promise<string> {
   if (generateSecret && secretStdin)
-    throw new Failure('usage', 'Give --secret-stdin or --generate-secret, not both.');
+    throw invalid('Give --secret-stdin or --generate-secret, not both.');
   if (generateSecret) return makeSecret();
   const [given] = await givenSecrets(secretStdin, context);
   return given ?? askForSecret(context, '--generate-secret, ');
@@ -129,7 +129,7 @@ async function givenSecrets(secretStdin: boolean, context: Context): Promise<str
       .split(',')
       .filter((secret) => secret.trim() !== '');
   const secret = withoutLineEnd(await readStdin(context));
-  if (secret.trim() === '') throw new Failure('usage', 'stdin contains no webhook secret.');
+  if (secret.trim() === '') throw invalid('stdin contains no webhook secret.');
   return [secret];
 }
 
@@ -160,17 +160,15 @@ function secretName({ settings }: Context): string {
 export function portFailure(error: unknown, host: string, port: number, command: string): unknown {
   const code = codeOf(error);
   if (code === 'EADDRINUSE') {
-    return new Failure('usage', `Port ${port} is in use.`, {
+    return invalid(`Port ${port} is in use.`, {
       next: { do: 'run', command: `${command} 0` },
       cause: error,
     });
   }
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EACCES') {
-    return new Failure(
-      'usage',
-      `svcpay cannot listen on address ${host}, port ${port} (${code}).`,
-      { cause: error },
-    );
+    return invalid(`svcpay cannot listen on address ${host}, port ${port} (${code}).`, {
+      cause: error,
+    });
   }
   return error;
 }

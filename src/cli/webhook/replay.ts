@@ -1,7 +1,7 @@
 // Sends stored events again, with unchanged bytes, to an address or to the local receiver.
 import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { jsonIn, messageOf } from '../../formats/text.js';
 import { receiverFile, type Home } from '../../store/files/home.js';
 import type { EventStore, StoredEvent } from '../../store/events/event-store.js';
@@ -41,7 +41,7 @@ export const webhookReplay = defineCommand({
   changes: true,
   async run({ ids = [], since, to: given }, context) {
     if ((ids.length === 0) === (since === undefined)) {
-      throw new Failure('usage', 'Name the events by number, or with --since DURATION.', {
+      throw invalid('Name the events by number, or with --since DURATION.', {
         next: { do: 'run', command: 'webhook replay --since 10m' },
       });
     }

@@ -1,5 +1,5 @@
 // Triggers a webhook event, which the sandbox delivers or which svcpay signs and sends itself.
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { deliveryAnswer, fieldNames } from '../../formats/sandbox/answers.js';
 import { messageOf } from '../../formats/text.js';
 import { transactionStates } from '../../formats/states.js';
@@ -55,10 +55,7 @@ export const webhookTrigger = defineCommand({
   changes: true,
   async run({ state, to, ...flags }, context): Promise<Triggered> {
     if (to === undefined && isRealService(context.settings)) {
-      throw new Failure(
-        'usage',
-        'svcpay cannot trigger events of a real service. Add --to URL or --sandbox.',
-      );
+      throw invalid('svcpay cannot trigger events of a real service. Add --to URL or --sandbox.');
     }
     return to === undefined
       ? controlSandbox(context, 'POST trigger', deliveryAnswer, {

@@ -3,7 +3,7 @@
 import { isLoopback } from '../../api/check-options.js';
 import type { ServiceClient } from '../../api/client.js';
 import type { Webhook } from '../../api/types.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import {
   removedView,
   webhookCard,
@@ -37,14 +37,10 @@ const callbackUrl = () => word('URL', parseCallback);
 
 function parseCallback(given: string): URL {
   if (!URL.canParse(given))
-    throw new Failure(
-      'usage',
-      `"${given}" is not a URL. Write a URL such as https://shop.example/hooks.`,
-    );
+    throw invalid(`"${given}" is not a URL. Write a URL such as https://shop.example/hooks.`);
   const url = new URL(given);
   if (url.username !== '' || url.password !== '') {
-    throw new Failure(
-      'usage',
+    throw invalid(
       'A callback URL must not contain a user name or password, because the signature of an ' +
         'event already identifies the service.',
     );
@@ -106,7 +102,7 @@ export const webhookUpdate = defineCommand({
   async run({ id, callback, ...flags }, context): Promise<WebhookChange> {
     const changesSecret = flags.secretStdin || flags.generateSecret;
     if (callback === undefined && !changesSecret) {
-      throw new Failure('usage', 'Nothing to change.', {
+      throw invalid('Nothing to change.', {
         hint: 'Give --callback URL, --secret-stdin or --generate-secret.',
       });
     }
@@ -165,7 +161,7 @@ export function checkCallback(given: string, baseUrl: string | undefined): URL {
 function checkScheme({ protocol, hostname }: URL, baseUrl: string | undefined): void {
   if (protocol === 'https:') return;
   if (protocol === 'http:' && isLoopback(hostname) && baseUrl?.startsWith('http:') === true) return;
-  throw new Failure('usage', 'The callback must be an https URL.', {
+  throw invalid('The callback must be an https URL.', {
     hint: 'For a receiver on this machine, use a tunnel with an https address.',
   });
 }
@@ -240,7 +236,7 @@ async function inputBytes(
 ): Promise<Uint8Array> {
   if (file !== undefined && file !== '-') return readGivenFile(file);
   if (secretStdin) {
-    throw new Failure('usage', 'The body and the secret cannot both come from stdin.', {
+    throw invalid('The body and the secret cannot both come from stdin.', {
       hint: 'Give the body as a file, or give the secret in SVCPAY_WEBHOOK_SECRET.',
     });
   }

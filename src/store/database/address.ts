@@ -1,5 +1,5 @@
 // Checks the address of a database, and separates its password.
-import { Failure } from '../../formats/failure.js';
+import { type Failure, invalid } from '../../formats/failure.js';
 
 /**
  * The environment variable with the id of the database from which payments are made, for homes
@@ -33,13 +33,13 @@ export const databaseVariable = 'SVCPAY_DATABASE_URL';
  * lacks the payments of the database, so svcpay could repeat them.
  */
 export const noAddress = (id: string): Failure =>
-  new Failure('usage', `The payments are in the database ${id}, but its address is missing.`, {
+  invalid(`The payments are in the database ${id}, but its address is missing.`, {
     hint: `Set ${databaseVariable}, or`,
     next: { do: 'run', command: 'config set database-url' },
   });
 
 export const notAnAddress = (source: string, cause?: unknown): Failure =>
-  new Failure('usage', `${source} is not the address of a PostgreSQL database.`, {
+  invalid(`${source} is not the address of a PostgreSQL database.`, {
     hint:
       'Write postgres://USER@HOST:5432/DATABASE?sslmode=verify-full. In a password, write @ as ' +
       '%40, / as %2F, and so on.',

@@ -2,7 +2,7 @@
 // home's data can be interrupted and repeated safely.
 import type Database from 'libsql';
 import * as v from 'valibot';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { isThere } from '../files/home.js';
 import { openSqlite, type SqliteFile } from '../files/sqlite-file.js';
 import { addSpending, advanced, spendsOf } from '../journal/spending.js';
@@ -316,8 +316,7 @@ async function withoutOthers(
         id !== row['id'] || txnId === null || theirs.has(txnId),
     );
     if (others.length > 0 && !isTheirs)
-      throw new Failure(
-        'usage',
+      throw invalid(
         'Nothing more was moved: the database has a different payment with the reference ' +
           `${String(row['ref'])}.`,
         { hint: 'Compare the two payments with the service before you move other payments.' },

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type Postgres, schemaName } from './postgres.js';
 import { flag, type Sql, type Statement } from './sql.js';
-import { Failure, type NextStep } from '../../formats/failure.js';
+import { type Failure, type NextStep, invalid } from '../../formats/failure.js';
 import { databaseIdVariable } from './address.js';
 
 /** A group of tables that share one version number. */
@@ -284,7 +284,7 @@ export const countRows = (database: Postgres, { table }: TableGroup): Promise<nu
 
 /** The refusal of a database, to which svcpay neither writes nor pays from it. */
 const refused = (text: string, hint: string, next?: NextStep): Failure =>
-  new Failure('usage', text, { hint, next });
+  invalid(text, { hint, next });
 
 /**
  * @param id the id of the database

@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type Database from 'libsql';
 import * as v from 'valibot';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { codeOf } from '../../formats/text.js';
 import {
   Damage,
@@ -82,7 +82,7 @@ export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase
   let isClosed = false;
   const unlessClosed = <T>(action: () => Promise<T>): Promise<T> =>
     inTurn(() => {
-      if (isClosed) throw new Failure('usage', `The ${file.name} is closed.`);
+      if (isClosed) throw invalid(`The ${file.name} is closed.`);
       return action();
     });
   async function write<T>(

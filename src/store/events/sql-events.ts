@@ -21,7 +21,7 @@ import type {
   WaitingEvent,
   Consumers,
 } from './event-store.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 
 /** The mark of an inbox file: the letters `svce`. */
 export const applicationId = 0x73766365;
@@ -512,6 +512,6 @@ const beingServed = (name: string): Failure =>
   });
 
 const taken = (name: string): Failure =>
-  new Failure('usage', `Nothing was changed: the consumer ${name} already exists.`, {
+  invalid(`Nothing was changed: the consumer ${name} already exists.`, {
     hint: 'Choose another name, or remove the existing consumer first.',
   });

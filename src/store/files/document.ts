@@ -5,7 +5,7 @@
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { isFields, messageOf, withoutMark, type Fields } from '../../formats/text.js';
 import { isThere, openFolder } from './home.js';
 
@@ -106,7 +106,7 @@ function guard<T>(path: string, action: () => T): T {
     // may contain a secret.
     if (error instanceof SyntaxError)
       throw damaged(path, error.message.replace(/, (?:\.{3})?".*/s, ''));
-    throw new Failure('usage', `The file ${path} cannot be used: ${messageOf(error)}.`, {
+    throw invalid(`The file ${path} cannot be used: ${messageOf(error)}.`, {
       hint:
         'Make the file and its folder readable and writable, free disk space, ' +
         'or set SVCPAY_HOME to another folder.',
@@ -116,13 +116,9 @@ function guard<T>(path: string, action: () => T): T {
 }
 
 function damaged(path: string, reason: string | undefined): Failure {
-  return new Failure(
-    'usage',
-    `The file ${path} is damaged: ${reason ?? 'its content is not valid'}.`,
-    {
-      hint: 'Fix the file, or move it to a different folder and sign in again.',
-    },
-  );
+  return invalid(`The file ${path} is damaged: ${reason ?? 'its content is not valid'}.`, {
+    hint: 'Fix the file, or move it to a different folder and sign in again.',
+  });
 }
 
 /**

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import envPaths from 'env-paths';
-import { Failure } from '../../formats/failure.js';
+import { invalid } from '../../formats/failure.js';
 import { codeOf } from '../../formats/text.js';
 
 export interface Home {
@@ -32,8 +32,7 @@ export function findHome(env: NodeJS.ProcessEnv): Home {
   if (own !== undefined && own !== '') return { config: own, data: own, isolated: true };
   const { config, data } = envPaths('svcpay', { suffix: '' });
   if (isAbsolute(config) && isAbsolute(data)) return { config, data, isolated: false };
-  throw new Failure(
-    'usage',
+  throw invalid(
     `svcpay has no folder for its files: ${config} and ${data} are not absolute paths.`,
     {
       hint: 'Set HOME or SVCPAY_HOME to a folder.',
@@ -48,7 +47,7 @@ export function openFolder(folder: string): string {
   try {
     makeFolder(folder);
   } catch (cause) {
-    throw new Failure('usage', `the folder ${folder} cannot be written.`, {
+    throw invalid(`the folder ${folder} cannot be written.`, {
       money: 'Nothing was sent',
       hint: 'Make the folder writable, or set SVCPAY_HOME to another folder.',
       cause,

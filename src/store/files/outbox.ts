@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { Failure } from '../../formats/failure.js';
+import { invalid } from '../../formats/failure.js';
 import { openFolder } from './home.js';
 
 const ending = '.proposal.json';
@@ -41,7 +41,7 @@ export function checkOutbox(folder: string): void {
   const isShared = (mode & 0o022) !== 0;
   const isSticky = (mode & 0o1000) !== 0;
   if (!isShared || isSticky) return;
-  throw new Failure('usage', `Not proposed: other users may replace files in ${folder}.`, {
+  throw invalid(`Not proposed: other users may replace files in ${folder}.`, {
     hint: `install -d -m 1770 ${folder}`,
   });
 }

@@ -16,7 +16,7 @@ import { pathToFileURL } from 'node:url';
 import type Big from 'big.js';
 import Database from 'libsql';
 import * as v from 'valibot';
-import { Failure, type FailureDetails, type FailureKind } from '../../formats/failure.js';
+import { Failure, type FailureDetails, type FailureKind, invalid } from '../../formats/failure.js';
 import { codeOf, messageOf } from '../../formats/text.js';
 import { createPrivate, isThere, openFolder } from './home.js';
 import { tmpdir } from 'node:os';
@@ -124,11 +124,7 @@ export function locked<T>(path: string, action: () => T): T {
  */
 export function checkNotLost({ name, path, isKnown, advice }: SqliteFile): void {
   if (isKnown !== true || isThere(path)) return;
-  throw new Failure(
-    'usage',
-    `The ${name} ${path} is missing. Perhaps its disk is not mounted.`,
-    advice,
-  );
+  throw invalid(`The ${name} ${path} is missing. Perhaps its disk is not mounted.`, advice);
 }
 
 /** The error for a file that is damaged or belongs to another program. */
@@ -286,7 +282,7 @@ function checkPages(db: Database.Database, path: string, now: number | undefined
 }
 
 const newer = ({ name, path }: SqliteFile): Failure =>
-  new Failure('usage', `The ${name} ${path} was written by a newer svcpay and was not changed.`, {
+  invalid(`The ${name} ${path} was written by a newer svcpay and was not changed.`, {
     hint: 'Use the newer version of svcpay, or set SVCPAY_HOME to another folder.',
   });
 

@@ -1,7 +1,7 @@
 // Journals that an integrator's program opens and closes. The program gets an opaque handle,
 // because only svcpay reads and writes the contents of a journal.
 import * as v from 'valibot';
-import { Failure } from '../../formats/failure.js';
+import { type Failure, invalid } from '../../formats/failure.js';
 import type { Journal as PaymentJournal } from './journal.js';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { checkAddress, databaseIdVariable, noAddress } from '../database/address.js';
@@ -87,15 +87,11 @@ export async function openPostgresJournal(
 const optionsSchema = v.object({ id: v.pipe(v.string(), v.toLowerCase()) });
 
 const notExpected = (id: string): Failure =>
-  new Failure(
-    'usage',
-    `The database of the journal has the id ${id}, which differs from the given id.`,
-    {
-      hint:
-        'If this database has all earlier payments, call ' +
-        `openPostgresJournal(url, { id: '${id}' }).`,
-    },
-  );
+  invalid(`The database of the journal has the id ${id}, which differs from the given id.`, {
+    hint:
+      'If this database has all earlier payments, call ' +
+      `openPostgresJournal(url, { id: '${id}' }).`,
+  });
 
 /**
  * A handle of an open payment journal. Only svcpay reads and writes the contents of the journal.
@@ -149,9 +145,6 @@ function asJournal(journal: PaymentJournal): Journal {
 export function journalOf(handle: Journal): Opened {
   const opened = all.get(handle);
   if (opened === undefined)
-    throw new Failure(
-      'usage',
-      'This journal was not opened with one of the open...Journal functions.',
-    );
+    throw invalid('This journal was not opened with one of the open...Journal functions.');
   return opened;
 }

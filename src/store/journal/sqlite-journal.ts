@@ -8,7 +8,7 @@ import { journalIn } from './schema.js';
 import { openSqlJournal } from './sql-journal.js';
 import type { Actor } from './steps.js';
 import { existsSync, renameSync } from 'node:fs';
-import { Failure } from '../../formats/failure.js';
+import { invalid } from '../../formats/failure.js';
 import { isThere } from '../files/home.js';
 import { readRows, selectPayments } from './rows.js';
 
@@ -69,10 +69,10 @@ export function holdsPayments(path: string, apartFrom: string | undefined): bool
 export function setJournalAside(path: string, now: number, isKnown: boolean): string | undefined {
   if (!isThere(path)) {
     if (isKnown) return undefined;
-    throw new Failure('usage', `There is no payment journal at ${path}.`);
+    throw invalid(`There is no payment journal at ${path}.`);
   }
   if (!isDamaged(path, isKnown))
-    throw new Failure('usage', `The payment journal ${path} is intact and was not renamed.`);
+    throw invalid(`The payment journal ${path} is intact and was not renamed.`);
   const aside = `${path}.damaged-${new Date(now).toISOString().replaceAll(/[:.]/g, '-')}`;
   try {
     for (const part of ['', '-wal', '-shm'])

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { didYouMean, isFields, clip, folded } from '../../formats/text.js';
 import { networks } from '../../formats/rails.js';
 import { isCurrency } from '../../formats/amount.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { openDocument, type Document } from '../files/document.js';
 
 /** The recipient or the sender of a payout, with fields of the specification's `kyc` object. */
@@ -147,7 +147,7 @@ export const defaultProfile = 'default';
 export function readLimits(limits: Partial<Limits>): Limits {
   const { success, output, issues } = v.safeParse(v.strictObject(limitsSchema.entries), limits);
   if (success) return output;
-  throw new Failure('usage', `The limits cannot be applied: ${issues[0].message}.`);
+  throw invalid(`The limits cannot be applied: ${issues[0].message}.`);
 }
 
 /**
@@ -178,8 +178,7 @@ function refuseUnknownLimits(raw: Record<string, unknown>, path: string): void {
     const names = isFields(value) ? Object.keys(value) : [];
     const found = names.find((name) => !Object.hasOwn(known, name) && isSuspect(name));
     if (found === undefined) return;
-    throw new Failure(
-      'usage',
+    throw invalid(
       `${path} contains the limit "${where}${found}", which this version does not support.`,
       {
         hint:
@@ -238,10 +237,7 @@ export function profilesSharing(name: string, { profiles }: Config): string[] {
 
 function checkName(name: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name) && !reserved.includes(name)) return name;
-  throw new Failure(
-    'usage',
-    `"${name}" cannot be a profile's name: use letters, digits, dots and dashes.`,
-  );
+  throw invalid(`"${name}" cannot be a profile's name: use letters, digits, dots and dashes.`);
 }
 
 /** Changes a contact in the address book, or removes the contact if `change` returns undefined. */
@@ -271,7 +267,7 @@ export function contactNamed(
       : Object.entries(contacts).filter(([each]) => folded(each) === folded(name));
   if (found === undefined || others.length === 0) return found;
   const names = [found, ...others].map(([each]) => `"${each}"`).join(' or ');
-  throw new Failure('usage', `"${clip(name)}" matches ${names} in your contacts.`, {
+  throw invalid(`"${clip(name)}" matches ${names} in your contacts.`, {
     hint: 'Write the name exactly as saved.',
   });
 }
@@ -295,8 +291,5 @@ export function parseContactName(text: string): string {
   const name = text.trim().normalize('NFC');
   if (/^[\p{L}\p{N}][\p{L}\p{N}\p{M} ._'@-]{0,63}$/u.test(name) && !reserved.includes(name))
     return name;
-  throw new Failure(
-    'usage',
-    `"${clip(text)}" cannot be a contact's name: use letters, digits and spaces.`,
-  );
+  throw invalid(`"${clip(text)}" cannot be a contact's name: use letters, digits and spaces.`);
 }

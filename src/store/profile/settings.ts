@@ -1,6 +1,6 @@
 // Determines the service, account, network and database of a command, from the flag, the
 // environment, the profile or the default, in this order. Stores the secrets and the tokens.
-import { Failure } from '../../formats/failure.js';
+import { type Failure, invalid } from '../../formats/failure.js';
 import {
   checkAddress,
   databaseIdVariable,
@@ -98,28 +98,20 @@ export function resolveSettings(
 
 function unknownProfile(name: string, { profiles }: Config): Failure {
   const names = Object.keys(profiles).join(', ');
-  return new Failure(
-    'usage',
-    `Profile "${name}" does not exist.${names === '' ? '' : ` Profiles: ${names}.`}`,
-    {
-      next: { do: 'see-profiles' },
-    },
-  );
+  return invalid(`Profile "${name}" does not exist.${names === '' ? '' : ` Profiles: ${names}.`}`, {
+    next: { do: 'see-profiles' },
+  });
 }
 
 /** Checks the service name, which is part of field and header names on the wire. */
 export function checkServiceName(name: string): string {
   if (/^[a-z][a-z0-9]{0,31}$/.test(name)) return name;
-  throw new Failure(
-    'usage',
-    `"${name}" cannot be a service name: use lower-case letters and digits.`,
-  );
+  throw invalid(`"${name}" cannot be a service name: use lower-case letters and digits.`);
 }
 
 export function checkHeader(name: string): string {
   if (/^[A-Za-z0-9-]{1,64}$/.test(name)) return name;
-  throw new Failure(
-    'usage',
+  throw invalid(
     `"${name.slice(0, 64)}" cannot be the name of a header: use letters, digits and dashes.`,
   );
 }
@@ -128,7 +120,7 @@ export function readNetwork(text: string | undefined): Network | undefined {
   if (text === undefined) return undefined;
   const network = networks.find((each) => each === text);
   if (network === undefined)
-    throw new Failure('usage', `"${text}" is not a network: use ${networks.join(', ')}.`);
+    throw invalid(`"${text}" is not a network: use ${networks.join(', ')}.`);
   return network;
 }
 

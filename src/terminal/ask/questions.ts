@@ -1,7 +1,7 @@
 // Defines the questions, and asks a sequence of questions in which the person can go back.
 import type { LiveOptions } from '../live.js';
 import type { Canvas } from '../terminal.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 
 /**
  * Draws the lines above a question. A terminal that supports escape sequences erases the lines
@@ -90,7 +90,7 @@ export type Back = typeof back;
 
 /** Reads an answer that must not be empty. */
 export function anyText(answer: string): string {
-  if (answer === '') throw new Failure('usage', 'Enter a value.');
+  if (answer === '') throw invalid('Enter a value.');
   return answer;
 }
 

@@ -6,7 +6,7 @@ import { sanitize, widthOf, wrap } from '../text.js';
 import type { Canvas } from '../terminal.js';
 import { usdtAddressNames } from '../../api/names.js';
 import type { RecordView } from '../rows/view.js';
-import { Failure } from '../../formats/failure.js';
+import { invalid } from '../../formats/failure.js';
 import { type Bitmap, encodeQr, svgOf } from '../../formats/qr/qr-code.js';
 import { crc32, deflateSync } from 'node:zlib';
 
@@ -286,8 +286,7 @@ export function qrPng(text: string): Uint8Array {
 
 function encodeForFile(text: string): Bitmap {
   const bitmap = encodeQr(text, fileBorder);
-  if (bitmap === undefined)
-    throw new Failure('usage', `${text.length} characters are too many for a QR code.`);
+  if (bitmap === undefined) throw invalid(`${text.length} characters are too many for a QR code.`);
   return bitmap;
 }
 

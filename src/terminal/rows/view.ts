@@ -8,7 +8,7 @@ import { type GivesWay, sanitize } from '../text.js';
 import type { Canvas } from '../terminal.js';
 import { fixed, plainNumber } from '../../formats/amount.js';
 import { toJson } from './json.js';
-import { Failure } from '../../formats/failure.js';
+import { invalid } from '../../formats/failure.js';
 
 export const formats = ['table', 'json', 'jsonl', 'csv', 'tsv'] as const;
 export type Format = (typeof formats)[number];
@@ -160,16 +160,12 @@ export function checkNames(asked: readonly string[], names: readonly string[]): 
   const wrong = asked.find((name) => !names.includes(name));
   if (wrong === undefined) return;
   if (names.length === 0)
-    throw new Failure('usage', `"${wrong}" is not a field of this command, which has no fields.`);
+    throw invalid(`"${wrong}" is not a field of this command, which has no fields.`);
   const shown =
     names.length <= mostNamed ? names.join(', ') : `${names.slice(0, mostNamed).join(', ')}, …`;
-  throw new Failure(
-    'usage',
-    `"${wrong}" is not a field of this command. Its fields are ${shown}.`,
-    {
-      hint: 'List all: --fields help',
-    },
-  );
+  throw invalid(`"${wrong}" is not a field of this command. Its fields are ${shown}.`, {
+    hint: 'List all: --fields help',
+  });
 }
 
 const mostNamed = 24;

@@ -1,6 +1,6 @@
 // Reads a batch file as rows with their line numbers.
 import { parse } from 'csv-parse/sync';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { clip, entryOf, fromPlainCell } from '../../formats/text.js';
 import leven from 'leven';
 
@@ -31,7 +31,7 @@ export class CellFailure extends Failure {
 }
 
 export const cellFailure = (column: string, message: string): CellFailure =>
-  new CellFailure(column, new Failure('usage', message));
+  new CellFailure(column, invalid(message));
 
 export const isProblem = (found: object): found is Problem => 'kind' in found && 'message' in found;
 
@@ -214,7 +214,7 @@ function readHead(record: readonly string[], columns: Columns): Head {
   };
 }
 
-const refused = (why: string): Failure => new Failure('usage', why);
+const refused = (why: string): Failure => invalid(why);
 
 function checkNames(used: readonly string[], names: Columns['names']): void {
   const allNames = [...names].join(', ');

@@ -5,7 +5,7 @@ import { changeOf, isExchangeCredit, type StatementRow } from '../../formats/sta
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
 import { type Span, nextDay } from '../../formats/calendar.js';
-import { Failure } from '../../formats/failure.js';
+import { invalid } from '../../formats/failure.js';
 
 /** The columns of the file. An empty cell matches every row. */
 export const ruleColumns = ['kind', 'method', 'payee', 'note', 'account'] as const;
@@ -44,8 +44,7 @@ export const accountsBy =
 export function checkAccount(account: string, line: number): void {
   if (/^(?:Assets|Liabilities|Equity|Income|Expenses)(?::[\p{Lu}\d][\p{L}\d-]*)+$/u.test(account))
     return;
-  throw new Failure(
-    'usage',
+  throw invalid(
     `Line ${line} of the accounts: "${account}" is not an account of a ledger. ` +
       'Write an account such as Expenses:Wages.',
   );

@@ -15,7 +15,7 @@ import {
   moneyFromWire,
   parseAmount,
 } from '../../formats/amount.js';
-import { Failure, notSent } from '../../formats/failure.js';
+import { Failure, notSent, invalid } from '../../formats/failure.js';
 import { isFields, entryOf } from '../../formats/text.js';
 import type { Payment, PaymentDraft } from '../../store/journal/payment.js';
 import { parseBitcoinAddress } from '../../formats/address.js';
@@ -166,8 +166,7 @@ export function instructionOf({
   }
   const found = isFields(stored) ? stored['version'] : undefined;
   const isNewer = typeof found === 'number' && found > version;
-  throw new Failure(
-    'usage',
+  throw invalid(
     isNewer
       ? `A newer version of svcpay wrote the instruction of the payment ${ref} (version ${found}).`
       : `Journal entry ${ref} is inconsistent: svcpay cannot read its instruction.`,
@@ -273,7 +272,7 @@ const nothingIn = (why: string): Failure =>
 export function checkHeld({ ccy, value }: Money, balances: readonly Money[]): void {
   const held = balances.find((each) => each.ccy === ccy);
   if (held === undefined || held.value.gte(value)) return;
-  throw new Failure('usage', `You have ${formatAmount(held)}. Write less, or all.`);
+  throw invalid(`You have ${formatAmount(held)}. Write less, or all.`);
 }
 
 /**

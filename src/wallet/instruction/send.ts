@@ -15,7 +15,7 @@ import {
   type Bip21Destination,
   type Destination,
 } from '../../formats/destination.js';
-import { Failure, notSent } from '../../formats/failure.js';
+import { Failure, notSent, invalid } from '../../formats/failure.js';
 import {
   isOnNetwork,
   railProperties,
@@ -259,7 +259,7 @@ function usdtAmount(text: string): WrittenAmount {
   } catch (error) {
     const ccy = currencyOf(text);
     if (!(error instanceof Failure) || ccy === undefined || ccy === 'USDT') throw error;
-    throw new Failure('usage', error.message, {
+    throw invalid(error.message, {
       hint: `To debit exactly ${text}, give ${text} as the amount to spend.`,
     });
   }

@@ -11,7 +11,7 @@ import {
   type Money,
   parseAmount,
 } from '../../formats/amount.js';
-import { Failure, orFailure, type NextStep } from '../../formats/failure.js';
+import { Failure, orFailure, type NextStep, invalid } from '../../formats/failure.js';
 import type { Spend, Budget } from '../../store/journal/journal.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import { type Order, decodeOrder } from '../order/orders.js';
@@ -220,7 +220,7 @@ function amountIn(text: string, name: string) {
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
   }
-  throw new Failure('usage', `${name} is not a list of amounts: "${text}".`, {
+  throw invalid(`${name} is not a list of amounts: "${text}".`, {
     hint: 'Write amounts with their units, e.g. 100000sat,25usdt.',
   });
 }
@@ -243,7 +243,7 @@ export function readAllowed(text: string): string[] {
     return namesOf(detectDestination(name));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    throw new Failure('usage', error.message, {
+    throw invalid(error.message, {
       hint:
         'Use an invoice, a node key, an address, an LNURL, a Lightning Address, ' +
         'or INSTITUTION:ACCOUNT for payouts.',

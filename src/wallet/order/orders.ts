@@ -22,7 +22,7 @@ import {
 } from '../../formats/amount.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import { describeDuration } from '../../formats/calendar.js';
-import { Failure, notSent, orFailure } from '../../formats/failure.js';
+import { Failure, notSent, orFailure, invalid } from '../../formats/failure.js';
 import * as v from 'valibot';
 import {
   canonicalJson,
@@ -181,14 +181,10 @@ export function decodeOrder(text: string): Order {
     const { receives, ...order } = v.parse(orderSchema, JSON.parse(text));
     return { ...order, receives };
   } catch (cause) {
-    throw new Failure(
-      'usage',
-      'The payment journal contains an order that this version cannot read.',
-      {
-        hint: 'Use the version of svcpay that wrote the order.',
-        cause,
-      },
-    );
+    throw invalid('The payment journal contains an order that this version cannot read.', {
+      hint: 'Use the version of svcpay that wrote the order.',
+      cause,
+    });
   }
 }
 

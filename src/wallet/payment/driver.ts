@@ -3,7 +3,7 @@
 // core starts here. Only this file confirms a payment.
 import { CancelNotOffered, NoAnswer, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
-import { asFailure, Failure } from '../../formats/failure.js';
+import { asFailure, Failure, invalid } from '../../formats/failure.js';
 import { elapsedClock } from '../../formats/poll.js';
 import { isQuoted } from '../../formats/states.js';
 import { messageOf } from '../../formats/text.js';
@@ -214,7 +214,7 @@ function checkSubmission(
     if (before.rival !== undefined) throw alreadyPaid(before.rival);
     const { proposal } = goal.consent;
     if (proposal !== undefined && (await before.isRefused(proposal)))
-      throw new Failure('usage', 'the proposal was refused on another home.', {
+      throw invalid('the proposal was refused on another home.', {
         money: 'Nothing moved',
       });
     const spent = await spentIfLimited(limits, before.spent);

@@ -4,7 +4,7 @@ import { ownReference, paymentName, entryOf, messageOf } from '../../formats/tex
 import { NoAnswer, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, formatNumber, type Money } from '../../formats/amount.js';
-import { Failure, isUnknown, notSent } from '../../formats/failure.js';
+import { Failure, isUnknown, notSent, invalid } from '../../formats/failure.js';
 import { hasLapsed, isFinal } from '../../formats/states.js';
 import { instructionOf, type Instruction } from '../instruction/instruction.js';
 import { commandOf, bothInWords, inWords } from '../instruction/words.js';
@@ -50,8 +50,7 @@ export function differentPayment(payment: Payment, asked?: Instruction): Failure
  * what was asked.
  */
 export const differentTransaction = (payment: Payment, txnId: string): Failure =>
-  new Failure(
-    'usage',
+  invalid(
     `at the service, the reference ${payment.ref} belongs to transaction ${txnId}, ` +
       `which is not ${inWords(instructionOf(payment))}.`,
     { money: 'Not sent', next: { do: 'show', id: txnId }, ref: payment.ref, txnId },
@@ -363,8 +362,7 @@ export const everyQuoteExpired = (): Failure =>
  * only a part of an order.
  */
 export const importedInPart = ({ ref }: Payment, txnId: string | null): Failure =>
-  new Failure(
-    'usage',
+  invalid(
     `svcpay cannot repeat the payment ${ref}, because some of its details were missing ` +
       'when svcpay imported the payment from the service.',
     { money: 'Not sent', hint: 'Pay under a new reference.', txnId: txnId ?? undefined },
@@ -377,7 +375,7 @@ export const importedInPart = ({ ref }: Payment, txnId: string | null): Failure 
 export function isAbandoned(payment: Payment): Failure {
   const { txnId } = latest(payment);
   const name = paymentName(payment.ref, txnId);
-  return new Failure('usage', `the payment ${name} was abandoned before any money moved.`, {
+  return invalid(`the payment ${name} was abandoned before any money moved.`, {
     money: 'Not sent',
     hint: 'To pay after all',
     next: commandOf(instructionOf(payment), payment.ref, payment.terms),

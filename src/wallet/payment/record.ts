@@ -1,7 +1,7 @@
 // Changes a payment of the journal outside its runs: records what other code has read, records a
 // person's answer whether money moved, and cancels a quote. A recorded answer neither permits a new
 // payment nor changes the amounts that count against limits.
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import { underClaim, type Claim, type Journal } from '../../store/journal/journal.js';
 import {
   attemptOf,
@@ -35,8 +35,7 @@ export function attemptToResolve(payment: Payment, name: string): Attempt {
   if (first === undefined || !needsAnswer(first)) throw nothingToResolve(payment, first);
   if (others.length === 0) return first;
   const ids = [first, ...others].map(({ txnId }) => txnId).join(', ');
-  throw new Failure(
-    'usage',
+  throw invalid(
     `Several attempts of ${payment.ref} have no reported outcome. ` +
       `Name one of the transactions: ${ids}.`,
     { next: { do: 'resolve', id: first.txnId ?? payment.ref } },
@@ -67,8 +66,7 @@ function nothingToResolve(payment: Payment, attempt: Attempt | undefined): Failu
   const { ref } = payment;
   const { state, txnId, txnState } = attempt ?? latest(payment);
   const is = txnState ?? state;
-  return new Failure(
-    'usage',
+  return invalid(
     `Nothing to record: ${ref} is ${is}. ` +
       'You can record a result only for an attempt with the outcome error or unknown.',
     { next: { do: 'show', id: txnId ?? ref }, txnId: txnId ?? undefined },

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { fromWireNames } from '../../api/wire.js';
 import { fixed, fromWire, parseAmount, parseCurrency } from '../../formats/amount.js';
 import { parseCountryCode, parsePhone } from '../../formats/country.js';
-import { Failure, orFailure, type FailureDetails } from '../../formats/failure.js';
+import { Failure, orFailure, type FailureDetails, invalid } from '../../formats/failure.js';
 import { jsonIn, clip } from '../../formats/text.js';
 import type { Instruction } from '../instruction/instruction.js';
 import {
@@ -138,14 +138,11 @@ function checkFunds({ sourceReq, sourceOfFunds }: Body, { country }: PayoutMetho
 function parseExactly(text: string): unknown {
   const value = jsonIn(text);
   // The message omits the reason that Node reports, because that reason quotes the file.
-  if (value === undefined) throw new Failure('usage', 'The file is not JSON.');
+  if (value === undefined) throw invalid('The file is not JSON.');
   for (const [literal] of text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g)) {
     if (literal.startsWith('"')) continue;
     if (!isExact(literal))
-      throw new Failure(
-        'usage',
-        `The number ${clip(literal)} has more digits than a JSON number can hold.`,
-      );
+      throw invalid(`The number ${clip(literal)} has more digits than a JSON number can hold.`);
   }
   return value;
 }
@@ -164,4 +161,4 @@ function unreadable(issue: v.BaseIssue<unknown>): Failure {
 }
 
 const wrong = (field: string, why: string, details: FailureDetails = {}): Failure =>
-  new Failure('usage', `${field}: ${why}`, details);
+  invalid(`${field}: ${why}`, details);

@@ -1,7 +1,7 @@
 // Payout countries and methods as data (specification, section Supported fiat payout destinations),
 // the payee of a payout, and its instruction. A new payout method or a new country needs
 // only one line in its table.
-import { Failure } from '../../formats/failure.js';
+import { invalid } from '../../formats/failure.js';
 import { type Numbering, parseMobile } from '../../formats/country.js';
 import { didYouMean, clip, plainLetters, entryOf, isFields } from '../../formats/text.js';
 import type { DetailName, RequestSide, Institution } from '../../api/types.js';
@@ -193,7 +193,7 @@ export function methodAt({ country, method }: Place): PayoutMethod | undefined {
   const methods = methodsIn({ country })
     .map((each) => `${each.code} (${each.institutionType})`)
     .join(' or ');
-  throw new Failure('usage', `${what}: use ${methods}.`, {
+  throw invalid(`${what}: use ${methods}.`, {
     next: { do: 'run', command: 'payout methods', argument: code },
   });
 }
@@ -218,7 +218,7 @@ export function readMethod(text: string): string {
     text,
     payoutMethods.map(({ code }) => code),
   );
-  throw new Failure('usage', `There is no payout method "${clip(text)}".${meant}`, {
+  throw invalid(`There is no payout method "${clip(text)}".${meant}`, {
     next: { do: 'see-payout-methods' },
   });
 }
@@ -238,8 +238,7 @@ export function findCountry(text: string): PayoutCountry {
     payoutCountries.map(({ name }) => name),
   );
   const countries = payoutCountries.map(({ code, name }) => `${name} (${code})`).join(', ');
-  throw new Failure(
-    'usage',
+  throw invalid(
     `There are no payouts to "${clip(text)}".${meant || ` Payout countries: ${countries}.`}`,
     {
       next: { do: 'see-payout-methods' },
@@ -348,7 +347,7 @@ export function findInstitution(
       ? `There is no institution "${clip(code)}" in ${country.name}.${withZeros(code, all)}`
       : `${other.institutionName ?? 'The institution'} (${code}) has the type ` +
         `${other.institutionType ?? '?'}, to which ${method.code} does not pay.`;
-  throw new Failure('usage', why, { next: { do: 'see-institutions', country: country.code } });
+  throw invalid(why, { next: { do: 'see-institutions', country: country.code } });
 }
 
 /**
@@ -409,8 +408,7 @@ export function parseAccountNumber(
     format.pattern.test(each),
   );
   if (account !== undefined) return account;
-  throw new Failure(
-    'usage',
+  throw invalid(
     `"${clip(text)}" cannot be an account number for ${code}, which requires ${format.words}.` +
       lostZero(spaceless, format.length),
   );
@@ -441,8 +439,7 @@ export function parseLine(text: string): string {
     !/[\p{Cc}\p{Cf}]/u.test(line)
   )
     return line;
-  throw new Failure(
-    'usage',
+  throw invalid(
     `"${clip(text)}" cannot be a name or an address. Write one line with letters, of at ` +
       `most ${longestText} characters.`,
   );

@@ -14,7 +14,7 @@ import {
 } from '../instruction/instruction.js';
 import { fixed, formatAmounts, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/calendar.js';
-import { Failure } from '../../formats/failure.js';
+import { type Failure, invalid } from '../../formats/failure.js';
 import { jsonIn } from '../../formats/text.js';
 import type { Payment } from '../../store/journal/payment.js';
 import { amountIn, rowOf, type Row } from '../batch/row.js';
@@ -193,7 +193,7 @@ export function sendWords({ to, amount, from, ways, deductFees, note }: Instruct
 }
 
 const refused = (why: string, hint?: string): Failure =>
-  new Failure('usage', why, { money: 'Not proposed', hint });
+  invalid(why, { money: 'Not proposed', hint });
 
 /** Why an open proposal deserves a second look, in words. */
 export type Remark = string;

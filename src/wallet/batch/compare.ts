@@ -156,10 +156,9 @@ function onceNew(remarks: readonly BatchRemark[]): BatchRemark[] {
 const keysOf = (row: PaidRow): string[] =>
   [payeeKey(row), accountKey(row)].flatMap((key) => key ?? []);
 
-/** The last row of each payee. */
-const payeesOf = (rows: readonly PaidRow[]): PaidRow[] => [
-  ...new Map(rows.map((row) => [payeeKey(row), row])).values(),
-];
+/** The last row of each payee, without invoices, because each invoice is a payee of its own. */
+const payeesOf = (rows: readonly PaidRow[]): PaidRow[] =>
+  [...grouped(rows, payeeKey).values()].flatMap((group) => group.at(-1) ?? []);
 
 /** The rows of each payee, and of each account, in the latest run that paid them. */
 function latestRows(runs: readonly PastRun[]): ReadonlyMap<string, readonly PaidRow[]> {

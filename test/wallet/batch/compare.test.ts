@@ -198,6 +198,12 @@ test.for<[string, readonly Row[], readonly PastRun[], unknown[]]>([
     [['payee-missing', 'Bob Tran', '700 000 VND']],
   ],
   [
+    'omits an invoice of last month, because an invoice can be paid only once',
+    rows(ann),
+    [run('10', ann, paid(null, null, '5'))],
+    [],
+  ],
+  [
     'recognizes a payee whom only an older run paid',
     rows(ann, bob, at(paid('Chi Do', '444', '900'), { account: '445' })),
     [october, run('09', ann, paid('Chi Do', '444', '900'))],

@@ -1,9 +1,9 @@
 // Runs a checked batch to its result: compares the rows with earlier runs, shows the plan, asks
 // once, and pays row by row.
-import { Failure, ifAvailable } from '../../formats/failure.js';
+import { Failure, ifAvailable, isUnknown } from '../../formats/failure.js';
 import { readRunName, type Row, pastRuns } from '../../wallet/batch/row.js';
 import { dayAndMonth } from '../../formats/calendar.js';
-import { counted } from '../../formats/text.js';
+import { counted, messageOf } from '../../formats/text.js';
 import {
   paidAt,
   shortOf,
@@ -17,20 +17,11 @@ import {
   type Cost,
   type Priced,
 } from '../../wallet/batch/check.js';
-import { type BatchFlags, type BatchSource } from './batch-check.js';
-import type { Payment } from '../../store/journal/payment.js';
-import { unfinished, unlessSubmitted } from '../../wallet/payment/pay.js';
+import type { BatchFlags, BatchSource } from './batch-check.js';
+import { lineOf, openResult, warnOf, type BatchSteps, type Ended } from './batch-output.js';
+import { priceReference, type Payment } from '../../store/journal/payment.js';
+import { quote, unfinished, unlessSubmitted } from '../../wallet/payment/pay.js';
 import { keepMemorySmall, nestedContext, type Context } from '../context.js';
-import {
-  openPayments,
-  payBatch,
-  quoteRow,
-  type BatchEnd,
-  type BatchStep,
-  type BatchSteps,
-  type Drain,
-  lineOf,
-} from './batch-pay.js';
 import {
   formatAmount,
   formatAmounts,
@@ -40,113 +31,34 @@ import {
 } from '../../formats/amount.js';
 import {
   batchCard,
-  batchRowList,
-  batchStatusList,
-  dryRunLines,
-  progressLine,
   remarkText,
-  rowLine,
-  shownFailures,
-  type BatchLine,
   type BatchPlan,
   type BatchSummary,
-  batchFields,
-  batchView,
 } from '../../terminal/cards/batch-view.js';
 import { compareRuns, needsAcceptance, type Comparison } from '../../wallet/batch/compare.js';
-import { doneRows, emptyTally, type BatchConsent } from '../../wallet/batch/run.js';
-import type { View } from '../define.js';
+import {
+  payRows,
+  doneRows,
+  emptyTally,
+  failureOf,
+  hasMoved,
+  stopped,
+  tallied,
+  type BatchConsent,
+} from '../../wallet/batch/run.js';
+import { sharedService } from '../../wallet/batch/shared-service.js';
+import type { PaymentDeps } from '../../wallet/payment/model.js';
+import { methodOf } from '../../wallet/instruction/instruction.js';
+import { orderOf } from '../../wallet/instruction/order.js';
+import { readQuote, type Quote } from '../../wallet/quote/quote.js';
+import { paymentDeps } from '../payment/payment-flow.js';
+import { termsOf } from '../payment/payment-options.js';
 
-/** A batch whose rows are paid while its reader takes the steps. */
-export interface BatchRun {
-  readonly steps: AsyncIterable<BatchStep>;
-  /** Returns the end of the batch after its last step. */
-  readonly end: () => BatchEnd;
-}
-
-/** The first rows that failed. */
-const failedFirst = (rows: readonly BatchLine[]): readonly BatchLine[] =>
-  rows.filter(({ error }) => error !== null).slice(0, shownFailures);
-
-export const batchRunView: View<BatchRun> = {
-  fields: batchFields,
-  async dataOf({ steps, end }) {
-    for await (const step of steps) void step;
-    const { summary, rows } = end();
-    const failures = failedFirst(rows);
-    return failures.length === 0 ? summary : { ...summary, failures };
-  },
-  async print({ steps, end }, _parts, context) {
-    await drawSteps(steps, context);
-    const { summary, rows, plan } = end();
-    const { out } = context;
-    const { list } = summary;
-    if (list === undefined) {
-      if (['csv', 'tsv'].includes(out.format) && !out.quiet) return out.list(rows, batchStatusList);
-      if (out.format === 'jsonl') return;
-    }
-    if (list === undefined || out.format === 'json')
-      return out.record(summary, batchView(summary, failedFirst(rows)));
-    await out.list(list, batchRowList);
-    if (!out.forPeople) return warnOf(summary, context);
-    if (plan !== undefined) out.screen((canvas) => ['', ...dryRunLines(summary, plan, canvas)]);
-  },
-};
-
-/**
- * The time in ms between two reports of finished rows, because a report of each row would delay the
- * requests of a fast batch.
- */
-const shownEveryMs = 100;
-
-/** Draws the progress on the live line, or prints a line of the log for each row. */
-async function drawSteps(
-  steps: BatchRun['steps'],
-  { out, live, terminal, every, signal: stop }: Context,
-): Promise<void> {
-  const { stderr, stderrCanvas, canAnimate } = terminal;
-  /** The steps that svcpay has not shown yet. */
-  let waiting: BatchStep[] = [];
-  let [tally, rows] = [emptyTally, 0];
-  const show = (): void => {
-    if (waiting.length === 0) return;
-    stderr.cork();
-    for (const { line, tally: then } of waiting)
-      if (line?.before === false && !canAnimate)
-        out.say(rowLine(line, doneRows(then), rows), {
-          reference: line.ref,
-          ...(line.txnId !== null && { txnId: line.txnId }),
-        });
-    stderr.uncork();
-    waiting = [];
-    live.progress(doneRows(tally), rows);
-    live.update();
-  };
-  const progress = (elapsedMs: number): string => {
-    const { results, before: skipped } = tally;
-    const failed = results.failed + results.unknown;
-    return progressLine(
-      { done: doneRows(tally), rows, failed, elapsedMs, skipped, stopping: stop.aborted },
-      stderrCanvas,
-    );
-  };
-  const stopShowing = every(shownEveryMs, show);
-  try {
-    for await (const step of steps) {
-      ({ tally, rows } = step);
-      if (step.line !== undefined) {
-        out.change(step.line);
-        waiting.push(step);
-      } else if (canAnimate) {
-        live.start(progress);
-        stop.addEventListener('abort', () => live.update(), { once: true });
-      }
-    }
-  } finally {
-    stopShowing();
-    show();
-    live.stop();
-  }
+interface Drain {
+  /** The signal after which no payment begins. */
+  readonly stop: AbortSignal;
+  /** Called before the first payment of the batch. */
+  begin(): void;
 }
 
 /** The time in ms that svcpay gives the payments in flight after Ctrl-C. */
@@ -186,20 +98,6 @@ export async function* runDraining(
   } finally {
     ended.abort();
   }
-}
-
-/** Lets one reader take the steps, and another one the end. */
-export function batchRun(batch: BatchSteps): BatchRun {
-  let end: BatchEnd | undefined;
-  return {
-    steps: (async function* () {
-      end = yield* batch;
-    })(),
-    end() {
-      if (end === undefined) throw new Error('The batch has not ended.');
-      return end;
-    },
-  };
 }
 
 /** Quotes the checked rows, compares them with earlier runs, asks, and pays them. */
@@ -290,10 +188,6 @@ async function compare(
   return compareRuns(check.rows, past, { name, factor, now: context.now() });
 }
 
-const warnOf = ({ remarks }: BatchSummary, { out }: Context): void => {
-  for (const each of remarks) out.warn(`${remarkText(each)}.`);
-};
-
 /**
  * Throws Failure `usage` for differences from earlier runs that a person or --accept-changes must
  * approve.
@@ -373,3 +267,96 @@ async function agree(
   );
   return consent;
 }
+
+/** Opens the journal and the client that the payments of the batch share. */
+async function openPayments(concurrency: number, context: Context): Promise<PaymentDeps> {
+  const payment = await paymentDeps(context, () => undefined);
+  return { ...payment, service: sharedService(payment.service, concurrency, context.now) };
+}
+
+/**
+ * Quotes a row under a temporary reference and cancels the quote, so that the order under the row's
+ * own reference can still change.
+ */
+async function quoteRow(row: Row, flags: BatchFlags, payment: PaymentDeps): Promise<Quote> {
+  const terms = termsOf(flags, row.from, methodOf(row.instruction));
+  const ref = priceReference(payment.newId());
+  // The quote is nobody's payment, so it does not claim the row's invoice.
+  const instruction = { ...row.instruction, once: null };
+  const request = { instruction, ref, terms, consent: { by: 'nobody' as const } };
+  const txn = await quote(request, flags, payment);
+  // If svcpay cannot cancel a quote, the quote expires without a payment.
+  await ifAvailable(payment.service.cancelTransaction(txn.txnId));
+  return readQuote(orderOf(instruction, { now: payment.now() }), txn);
+}
+
+/**
+ * Pays the rows of a batch, and yields each row as it ends.
+ * @param before the summary of the checked file before any payment
+ */
+async function* payBatch(
+  { check: { rows, columns }, result: path, retry }: BatchSource,
+  before: BatchSummary,
+  consent: BatchConsent,
+  flags: BatchFlags,
+  { stop, begin }: Drain,
+  payment: PaymentDeps,
+  context: Context,
+): BatchSteps {
+  const { out, now } = context;
+  const write = path === null ? undefined : await openResult(path, columns, context);
+  const options = {
+    ...flags,
+    stopOnError: flags.onError === 'stop',
+    terms: (ccy: string, method: string | undefined) => termsOf(flags, ccy, method),
+    consent,
+    run: before.run,
+  };
+  const warn = ({ message }: Failure): void => out.warn(`${message} The payment continues.`);
+  // The lines of the rows that have ended need less memory than the rows.
+  const ended: Ended[] = [];
+  let tally = emptyTally;
+  let failure: Failure | undefined;
+  begin();
+  yield { tally, rows: rows.length };
+  try {
+    for await (const row of payRows(rows, options, { payment, stop, warn })) {
+      const line = lineOf(row, now());
+      ended.push({ line, cells: row.cells });
+      tally = tallied(tally, row);
+      yield { line, tally, rows: rows.length };
+    }
+  } catch (fault) {
+    if (!hasMoved(tally)) throw fault;
+    failure = stopped(tally, rows.length, `the batch stopped: ${messageOf(fault)}`, fault);
+  }
+  ended.sort((a, b) => a.line.line - b.line.line);
+  failure ??= failureOf(tally, rows.length, stop.aborted);
+  try {
+    await write?.(ended);
+  } catch (lost) {
+    if (!(lost instanceof Failure)) throw lost;
+    if (failure !== undefined) out.warn(lost.message);
+    failure ??= lost;
+  }
+  const mayRetry = tally.kinds.has('payment-failed') && !flags.retry;
+  return {
+    summary: {
+      ...before,
+      ...tally.results,
+      paidBefore: tally.before,
+      spent: tally.spent.map(({ ccy, value }) => ({ ccy, amount: value })),
+      notBegun: rows.length - doneRows(tally),
+      result: path,
+    },
+    rows: ended.map(({ line }) => line),
+    failure: failure && mayRetry && !isUnknown(failure) ? withRetry(failure, retry) : failure,
+  };
+}
+
+/** Adds a hint about `--retry` to the failure of a batch in which payments failed. */
+const withRetry = (failure: Failure, command: BatchSource['retry']): Failure =>
+  failure.saying(failure.why, {
+    hint: `To retry the failed rows${command ? '' : ', run the same command with --retry.'}`,
+    next: command && { do: 'run', ...command },
+  });

@@ -25,7 +25,8 @@ import { defineCommand } from '../define.js';
 import { file } from '../values.js';
 import { basename } from 'node:path';
 
-import { batchRun, batchRunView, runDraining, type BatchRun } from './batch-flow.js';
+import { runDraining } from './batch-flow.js';
+import { batchRun, batchRunView, type BatchRun } from './batch-output.js';
 
 export const batch = defineCommand({
   arguments: {

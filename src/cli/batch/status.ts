@@ -13,7 +13,7 @@ import {
   type BatchLine,
 } from '../../terminal/cards/batch-view.js';
 import { commandFor, commandLine, type RunGlobals } from '../../terminal/next-step.js';
-import { inJournal, orProblem } from '../../wallet/batch/check.js';
+import { inJournal, onEach } from '../../wallet/batch/check.js';
 import {
   latestRun,
   readRunName,
@@ -38,7 +38,7 @@ import {
   batchColumns,
   resultColumns,
 } from './batch-check.js';
-import { lineOf } from './batch-pay.js';
+import { lineOf } from './batch-output.js';
 
 export const batchStatus = defineCommand({
   arguments: { file: file().describe('the batch file, its result file, or the name of a run') },
@@ -174,19 +174,16 @@ export async function knownRows(named: string, flags: RowFlags, context: Context
 const nameOf = ({ txnId, ref }: Row): string => txnId ?? ref;
 
 async function rowsOfFile(file: string, flags: RowFlags, context: Context): Promise<Row[]> {
-  const plan = planner(flags, context);
-  const read: Row[] = [];
   const bytes = await readGivenFile(file);
-  for (const row of readRows(bytes, batchColumns(flags.ignoreColumns))) {
-    const planned = isProblem(row) ? row : await orProblem(row.line, () => plan(row));
-    if (isProblem(planned))
-      throw new Failure('usage', `${file}, line ${planned.line}: ${planned.message}`);
-    read.push(planned);
-  }
+  const source = readRows(bytes, batchColumns(flags.ignoreColumns));
+  const { rows, problems } = await onEach(source, planner(flags, context));
+  const [problem] = problems;
+  if (problem !== undefined)
+    throw new Failure('usage', `${file}, line ${problem.line}: ${problem.message}`);
   const results = new Map<number, BatchRow['cells']>();
   for (const row of readRows(bytes, resultColumns))
     if (!isProblem(row)) results.set(row.line, row.cells);
-  const { found } = await inJournal(read, { name: flags.name, paymentsUnder: paymentsIn(context) });
+  const { found } = await inJournal(rows, { name: flags.name, paymentsUnder: paymentsIn(context) });
   return found.map((row) => ({ ...row, cells: results.get(row.line) ?? row.cells }));
 }
 

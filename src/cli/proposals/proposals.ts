@@ -22,8 +22,8 @@ import {
   sendWords,
 } from '../../wallet/proposals/proposal.js';
 import { sumsOf, runName, type Row } from '../../wallet/batch/row.js';
-import { batchRun, type BatchRun, batchRunView, runDraining } from '../batch/batch-flow.js';
-import type { BatchSteps } from '../batch/batch-pay.js';
+import { runDraining } from '../batch/batch-flow.js';
+import { batchRun, batchRunView, type BatchRun, type BatchSteps } from '../batch/batch-output.js';
 import type { Context } from '../context.js';
 import { defineCommand, list, record } from '../define.js';
 import { flag, text, verbatim, type ValuesOf, readAll } from '../values.js';

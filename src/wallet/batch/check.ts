@@ -14,14 +14,13 @@ import {
   mayHavePaid,
   status,
   type Payment,
-  type PaymentStatus,
 } from '../../store/journal/payment.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import { checkDestination, checkSpend, spentIfLimited, knownAmounts } from '../limits/limits.js';
-import type { Instruction } from '../instruction/instruction.js';
 import { orderOf } from '../instruction/order.js';
 import { checkNotExpired, decodeOrder } from '../order/orders.js';
 import { differentPayment } from '../payment/outcomes.js';
+import { isPaymentOf } from '../payment/pay.js';
 import { readRunName, latestRun, sumsOf, underName, type Row, type RowStanding } from './row.js';
 import {
   CellFailure,
@@ -117,48 +116,49 @@ export interface CheckDeps<R extends BatchRow = BatchRow> extends Lookup {
  * in line order.
  */
 export async function checkBatch<R extends BatchRow>(
-  source: Iterable<R | Problem>,
+  source: readonly (R | Problem)[],
   deps: CheckDeps<R>,
 ): Promise<BatchCheck> {
-  const problems: Problem[] = [];
-  const columns = new Set<string>();
-  const read: Row[] = [];
-  let count = 0;
-  for (const row of source) {
-    count += 1;
-    const planned = isProblem(row) ? row : await orProblem(row.line, () => deps.plan(row));
-    if (!isProblem(row)) for (const name of Object.keys(row.cells)) columns.add(name);
-    if (isProblem(planned)) problems.push(planned);
-    else read.push(planned);
-  }
+  const read = await onEach(source, deps.plan);
+  const { found, isRepeated } = await inJournal(read.rows, deps);
   const seen: EarlierRows = new Map();
-  const { found, isRepeated } = await inJournal(read, deps);
-  const rows: Row[] = [];
-  for (const row of found) {
-    const checked = await orProblem(row.line, async () => {
-      inColumn('ref', () => parseReference(row.ref));
-      checkNew(row, seen);
-      const { order: _order, ...kept } = row;
-      return { ...kept, standing: await standing(row, deps) };
-    });
-    if (isProblem(checked)) problems.push(checked);
-    else rows.push(checked);
-  }
+  const { rows, problems } = await onEach(found, async (row) => {
+    inColumn('ref', () => parseReference(row.ref));
+    checkNew(row, seen);
+    const { order: _order, ...kept } = row;
+    return { ...kept, standing: await standing(row, deps) };
+  });
+  problems.push(...read.problems);
   const toPay = rows.filter((row) => row.standing !== 'settled');
   const totals = totalsOf(toPay);
   if (problems.length === 0) problems.push(...(await problemsOfDay(totals, deps)));
-  if (count === 0)
+  if (source.length === 0)
     problems.push({ line: 0, kind: 'usage', message: 'The file has no rows to pay.' });
+  const columns = source.flatMap((row) => (isProblem(row) ? [] : Object.keys(row.cells)));
   return {
-    count,
+    count: source.length,
     rows,
     toPay,
     run: latestRun(rows),
     isRepeated,
-    columns: [...columns],
+    columns: [...new Set(columns)],
     problems: problems.toSorted((a, b) => a.line - b.line),
     totals,
   };
+}
+
+/** Works on each row in turn, and separates the problems of refused rows. */
+export async function onEach<R extends { readonly line: number }>(
+  source: readonly (R | Problem)[],
+  work: (row: R) => Promise<Row>,
+): Promise<{ readonly rows: Row[]; readonly problems: Problem[] }> {
+  const [rows, problems]: [Row[], Problem[]] = [[], []];
+  for (const row of source) {
+    const done = isProblem(row) ? row : await orProblem(row.line, () => work(row));
+    if (isProblem(done)) problems.push(done);
+    else rows.push(done);
+  }
+  return { rows, problems };
 }
 
 /**
@@ -238,34 +238,17 @@ async function standing(row: Row, deps: StandingDeps): Promise<RowStanding> {
 }
 
 /** Throws Failure `usage` if the row's reference belongs to a different payment. */
-function standingOf({ instruction, digest }: Row, payment: Payment, retry: boolean): RowStanding {
+function standingOf({ instruction }: Row, payment: Payment, retry: boolean): RowStanding {
   const isSame =
-    payment.digest === digest ||
+    isPaymentOf(payment, instruction) ||
     decodeOrder(latest(payment).request).isImported === true ||
-    isReferenceFree(payment) ||
-    paysSameInvoice(instruction, payment);
+    isReferenceFree(payment);
   if (!isSame) throw new CellFailure('ref', differentPayment(payment, instruction));
-  const state = status(payment);
-  if (state === 'unknown' && retry) return 'unknown';
-  return settledStates.has(state) ? 'settled' : 'to pay';
+  if (retry && status(payment) === 'unknown') return 'unknown';
+  return mayHavePaid(payment) ? 'settled' : 'to pay';
 }
 
-/** The payments that a further run only reports, because money moved or may have moved. */
-const settledStates: ReadonlySet<PaymentStatus> = new Set([
-  'paid',
-  'in-flight',
-  'unknown',
-  'error',
-]);
-
-/**
- * Whether the payment may have paid the row's invoice. The check ignores the destination, because
- * svcpay plans a row on-chain after the invoice in the row's `bitcoin:` URI has expired.
- */
-const paysSameInvoice = ({ once }: Instruction, payment: Payment): boolean =>
-  once !== null && payment.idempotencyKey === once && mayHavePaid(payment);
-
-export async function orProblem<T>(line: number, action: () => Promise<T>): Promise<T | Problem> {
+async function orProblem<T>(line: number, action: () => Promise<T>): Promise<T | Problem> {
   try {
     return await action();
   } catch (error) {

@@ -202,18 +202,25 @@ async function checkSame(
   { instruction, ref }: PaymentRequest,
   deps: PaymentDeps,
 ): Promise<void> {
-  const { once } = instruction;
-  const isSame = payment.digest === digestOf(instruction);
-  // An invoice is the same payment, whether it was read from its own text or from a URI.
-  const isSameInvoice = once !== null && payment.idempotencyKey === once && mayHavePaid(payment);
+  const isSame = isPaymentOf(payment, instruction);
   if (found === 'ref') {
-    if (isSame || isSameInvoice || (await isImportedAlike(payment, instruction, deps))) return;
+    if (isSame || (await isImportedAlike(payment, instruction, deps))) return;
     throw differentPayment(payment, instruction);
   }
   // If a caller pays an invoice again without a reference, the call resumes the invoice's payment,
   // or shows how it ended.
-  if (ref !== undefined || !(isSame || isSameInvoice)) throw alreadyPaid(payment);
+  if (ref !== undefined || !isSame) throw alreadyPaid(payment);
 }
+
+/**
+ * Whether a payment is the payment of an instruction. An invoice that may be paid is the same
+ * payment, whether it was read from its own text or from a URI.
+ */
+export const isPaymentOf = (payment: Payment, instruction: Instruction): boolean =>
+  payment.digest === digestOf(instruction) ||
+  (instruction.once !== null &&
+    payment.idempotencyKey === instruction.once &&
+    mayHavePaid(payment));
 
 /** Whether the payment is imported and its transaction at the service matches the instruction. */
 async function isImportedAlike(

@@ -1,75 +1,34 @@
-// Pays the rows of a batch, shows the progress, writes the result file, and returns the outcome of
-// the batch.
+// The output of a batch: the progress, the result on the screen or for programs, and the result file.
 import Big from 'big.js';
+import { appendFile, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { stringify } from 'csv-stringify/sync';
 import { decimalsOf } from '../../formats/amount.js';
-import { Failure, ifAvailable, isUnknown } from '../../formats/failure.js';
+import { Failure } from '../../formats/failure.js';
+import { codeOf, messageOf } from '../../formats/text.js';
+import { attemptRef, decisive } from '../../store/journal/payment.js';
+import type { KeptRate } from '../../store/journal/records.js';
 import {
+  batchFields,
+  batchRowList,
+  batchStatusList,
+  batchView,
+  dryRunLines,
+  progressLine,
+  remarkText,
   resultFields,
+  rowLine,
+  shownFailures,
   type BatchLine,
   type BatchPlan,
   type BatchSummary,
 } from '../../terminal/cards/batch-view.js';
-import { attemptRef, decisive, priceReference } from '../../store/journal/payment.js';
-import type { KeptRate } from '../../store/journal/records.js';
-import type { QuotedCost } from '../../wallet/batch/check.js';
-import { type Row, unpaidOutcomes } from '../../wallet/batch/row.js';
-import {
-  payRows,
-  type BatchConsent,
-  type BatchTally,
-  doneRows,
-  emptyTally,
-  failureOf,
-  stopped,
-  runAgain,
-  hasMoved,
-  tallied,
-} from '../../wallet/batch/run.js';
-import { sharedService } from '../../wallet/batch/shared-service.js';
-import type { PaymentDeps } from '../../wallet/payment/model.js';
-import { methodOf } from '../../wallet/instruction/instruction.js';
-import { quote } from '../../wallet/payment/pay.js';
-import type { Context } from '../context.js';
-import { paymentDeps } from '../payment/payment-flow.js';
-import { termsOf } from '../payment/payment-options.js';
-import { type BatchSource, type BatchFlags, resultColumns } from './batch-check.js';
-import { appendFile, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { stringify } from 'csv-stringify/sync';
-import { codeOf, messageOf } from '../../formats/text.js';
 import { csvCell } from '../../terminal/rows/list.js';
+import { unpaidOutcomes, type Row } from '../../wallet/batch/row.js';
 import { isProblem, readRows, type BatchRow } from '../../wallet/batch/rows.js';
-
-/** Opens the journal and the client that the payments of the batch share. */
-export async function openPayments(concurrency: number, context: Context): Promise<PaymentDeps> {
-  const payment = await paymentDeps(context, () => undefined);
-  return { ...payment, service: sharedService(payment.service, concurrency, context.now) };
-}
-
-/**
- * Quotes a row under a temporary reference and cancels the quote, so that the order under the row's
- * own reference can still change.
- */
-export async function quoteRow(
-  row: Row,
-  flags: BatchFlags,
-  payment: PaymentDeps,
-): Promise<QuotedCost> {
-  let quoted: (QuotedCost & { readonly txnId: string }) | undefined;
-  const terms = termsOf(flags, row.from, methodOf(row.instruction));
-  const ref = priceReference(payment.newId());
-  // The quote is nobody's payment, so it does not claim the row's invoice.
-  const instruction = { ...row.instruction, once: null };
-  await quote({ instruction, ref, terms, consent: { by: 'nobody' } }, flags, {
-    ...payment,
-    on: (event) => {
-      if (event.type === 'quoted') quoted = event.quote;
-    },
-  });
-  if (quoted === undefined) throw new Failure('unexpected', 'The service returned no quote.');
-  // If svcpay cannot cancel a quote, the quote expires without a payment.
-  await ifAvailable(payment.service.cancelTransaction(quoted.txnId));
-  return quoted;
-}
+import { doneRows, emptyTally, runAgain, type BatchTally } from '../../wallet/batch/run.js';
+import type { Context } from '../context.js';
+import type { View } from '../define.js';
+import { resultColumns } from './batch-check.js';
 
 /** A step of a batch while its rows are paid. */
 export interface BatchStep {
@@ -90,85 +49,117 @@ export interface BatchEnd {
   readonly plan?: BatchPlan;
 }
 
-export interface Drain {
-  /** The signal after which no payment begins. */
-  readonly stop: AbortSignal;
-  /** Called before the first payment of the batch. */
-  begin(): void;
-}
-
 export type BatchSteps = AsyncGenerator<BatchStep, BatchEnd>;
 
-/**
- * Pays the rows of a batch, and yields each row as it ends.
- * @param before the summary of the checked file before any payment
- */
-export async function* payBatch(
-  { check: { rows, columns }, result: path, retry }: BatchSource,
-  before: BatchSummary,
-  consent: BatchConsent,
-  flags: BatchFlags,
-  { stop, begin }: Drain,
-  payment: PaymentDeps,
-  context: Context,
-): BatchSteps {
-  const { out, now } = context;
-  const write = path === null ? undefined : await openResult(path, columns, context);
-  const options = {
-    ...flags,
-    stopOnError: flags.onError === 'stop',
-    terms: (ccy: string, method: string | undefined) => termsOf(flags, ccy, method),
-    consent,
-    run: before.run,
-  };
-  const warn = ({ message }: Failure): void => out.warn(`${message} The payment continues.`);
-  // The lines of the rows that have ended need less memory than the rows.
-  const ended: Ended[] = [];
-  let tally = emptyTally;
-  let failure: Failure | undefined;
-  begin();
-  yield { tally, rows: rows.length };
-  try {
-    for await (const row of payRows(rows, options, { payment, stop, warn })) {
-      const line = lineOf(row, now());
-      ended.push({ line, cells: row.cells });
-      tally = tallied(tally, row);
-      yield { line, tally, rows: rows.length };
-    }
-  } catch (fault) {
-    if (!hasMoved(tally)) throw fault;
-    failure = stopped(tally, rows.length, `the batch stopped: ${messageOf(fault)}`, fault);
-  }
-  ended.sort((a, b) => a.line.line - b.line.line);
-  failure ??= failureOf(tally, rows.length, stop.aborted);
-  try {
-    await write?.(ended);
-  } catch (lost) {
-    if (!(lost instanceof Failure)) throw lost;
-    if (failure !== undefined) out.warn(lost.message);
-    failure ??= lost;
-  }
-  const mayRetry = tally.kinds.has('payment-failed') && !flags.retry;
+/** A batch whose rows are paid while its reader takes the steps. */
+export interface BatchRun {
+  readonly steps: AsyncIterable<BatchStep>;
+  /** Returns the end of the batch after its last step. */
+  readonly end: () => BatchEnd;
+}
+
+/** Lets one reader take the steps, and another one the end. */
+export function batchRun(batch: BatchSteps): BatchRun {
+  let end: BatchEnd | undefined;
   return {
-    summary: {
-      ...before,
-      ...tally.results,
-      paidBefore: tally.before,
-      spent: tally.spent.map(({ ccy, value }) => ({ ccy, amount: value })),
-      notBegun: rows.length - doneRows(tally),
-      result: path,
+    steps: (async function* () {
+      end = yield* batch;
+    })(),
+    end() {
+      if (end === undefined) throw new Error('The batch has not ended.');
+      return end;
     },
-    rows: ended.map(({ line }) => line),
-    failure: failure && mayRetry && !isUnknown(failure) ? withRetry(failure, retry) : failure,
   };
 }
 
-/** Adds a hint about `--retry` to the failure of a batch in which payments failed. */
-const withRetry = (failure: Failure, command: BatchSource['retry']): Failure =>
-  failure.saying(failure.why, {
-    hint: `To retry the failed rows${command ? '' : ', run the same command with --retry.'}`,
-    next: command && { do: 'run', ...command },
-  });
+/** The first rows that failed. */
+const failedFirst = (rows: readonly BatchLine[]): readonly BatchLine[] =>
+  rows.filter(({ error }) => error !== null).slice(0, shownFailures);
+
+export const batchRunView: View<BatchRun> = {
+  fields: batchFields,
+  async dataOf({ steps, end }) {
+    for await (const step of steps) void step;
+    const { summary, rows } = end();
+    const failures = failedFirst(rows);
+    return failures.length === 0 ? summary : { ...summary, failures };
+  },
+  async print({ steps, end }, _parts, context) {
+    await drawSteps(steps, context);
+    const { summary, rows, plan } = end();
+    const { out } = context;
+    const { list } = summary;
+    if (list === undefined) {
+      if (['csv', 'tsv'].includes(out.format) && !out.quiet) return out.list(rows, batchStatusList);
+      if (out.format === 'jsonl') return;
+    }
+    if (list === undefined || out.format === 'json')
+      return out.record(summary, batchView(summary, failedFirst(rows)));
+    await out.list(list, batchRowList);
+    if (!out.forPeople) return warnOf(summary, context);
+    if (plan !== undefined) out.screen((canvas) => ['', ...dryRunLines(summary, plan, canvas)]);
+  },
+};
+
+/**
+ * The time in ms between two reports of finished rows, because a report of each row would delay the
+ * requests of a fast batch.
+ */
+const shownEveryMs = 100;
+
+/** Draws the progress on the live line, or prints a line of the log for each row. */
+async function drawSteps(
+  steps: BatchRun['steps'],
+  { out, live, terminal, every, signal: stop }: Context,
+): Promise<void> {
+  const { stderr, stderrCanvas, canAnimate } = terminal;
+  /** The steps that svcpay has not shown yet. */
+  let waiting: BatchStep[] = [];
+  let [tally, rows] = [emptyTally, 0];
+  const show = (): void => {
+    if (waiting.length === 0) return;
+    stderr.cork();
+    for (const { line, tally: then } of waiting)
+      if (line?.before === false && !canAnimate)
+        out.say(rowLine(line, doneRows(then), rows), {
+          reference: line.ref,
+          ...(line.txnId !== null && { txnId: line.txnId }),
+        });
+    stderr.uncork();
+    waiting = [];
+    live.progress(doneRows(tally), rows);
+    live.update();
+  };
+  const progress = (elapsedMs: number): string => {
+    const { results, before: skipped } = tally;
+    const failed = results.failed + results.unknown;
+    return progressLine(
+      { done: doneRows(tally), rows, failed, elapsedMs, skipped, stopping: stop.aborted },
+      stderrCanvas,
+    );
+  };
+  const stopShowing = every(shownEveryMs, show);
+  try {
+    for await (const step of steps) {
+      ({ tally, rows } = step);
+      if (step.line !== undefined) {
+        out.change(step.line);
+        waiting.push(step);
+      } else if (canAnimate) {
+        live.start(progress);
+        stop.addEventListener('abort', () => live.update(), { once: true });
+      }
+    }
+  } finally {
+    stopShowing();
+    show();
+    live.stop();
+  }
+}
+
+export const warnOf = ({ remarks }: BatchSummary, { out }: Context): void => {
+  for (const each of remarks) out.warn(`${remarkText(each)}.`);
+};
 
 /** @param next the command to run next for the row */
 export function lineOf(row: Row, now: number, next: string | null = null): BatchLine {
@@ -205,7 +196,7 @@ export function lineOf(row: Row, now: number, next: string | null = null): Batch
 }
 
 /** A row that has ended, with the cells of its line in the batch file. */
-interface Ended {
+export interface Ended {
   readonly line: BatchLine;
   readonly cells: BatchRow['cells'];
 }
@@ -216,7 +207,7 @@ interface Ended {
  * if the file is not a batch result or cannot be written.
  * @param columns the columns of the batch file
  */
-async function openResult(
+export async function openResult(
   path: string,
   columns: readonly string[],
   context: Context,

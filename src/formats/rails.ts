@@ -172,6 +172,10 @@ export const rails = {
 
 export type Rail = keyof typeof rails;
 
+/** Returns the rail of a payment method, or undefined for swaps, payouts and other methods. */
+export const railBy = (method: string): string | undefined =>
+  Object.entries(rails).find(([, each]) => each.method === method)?.[0];
+
 export const railProperties = (rail: Rail): RailProperties => rails[rail];
 
 const railsTo: Readonly<Record<Exclude<Destination['kind'], 'bip21'>, Rail>> = {

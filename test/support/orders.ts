@@ -4,15 +4,14 @@ import type { Sandbox } from '../../src/sandbox/server.js';
 import type { PaymentDraft } from '../../src/store/journal/payment.js';
 import type { Money } from '../../src/formats/amount.js';
 import { detectDestination } from '../../src/formats/destination.js';
-import { instructionOfOrder, sendTarget } from '../../src/wallet/instruction/order.js';
-import { askedColumns, walletKey } from '../../src/wallet/instruction/instruction.js';
 import {
-  encodeOrder,
+  instructionOfOrder,
   invoiceOrder,
-  type Order,
   pricedOrder,
-  walletSide as sideOf,
-} from '../../src/wallet/order/orders.js';
+  sendSide,
+} from '../../src/wallet/instruction/order.js';
+import { askedColumns } from '../../src/wallet/instruction/instruction.js';
+import { encodeOrder, type Order, walletSide as sideOf } from '../../src/wallet/order/orders.js';
 
 /** Returns the amount debited, the amount received and the method as a line of text. */
 export function shownOrder({ body }: Order): string {
@@ -49,10 +48,8 @@ export const paymentDraft = (order: Order, ref: string): PaymentDraft => ({
 });
 
 function orderTo(address: string, amount: Money, from: string, side: 'gets' | 'debits'): Order {
-  const target = sendTarget(detectDestination(address), {}, { now: 0 });
-  return 'invoice' in target
-    ? invoiceOrder(target, from)
-    : pricedOrder(target, sideOf(from), amount, side);
+  const to = sendSide(detectDestination(address), [], { now: 0 });
+  return 'invoice' in to ? invoiceOrder(to, from) : pricedOrder(to, sideOf(from), amount, side);
 }
 
 export { invoiceOrder as lightningOrder };
@@ -74,13 +71,7 @@ export const swapOrder = (
   to: string,
   amount: Money,
   side: 'source' | 'dest',
-): Order =>
-  pricedOrder(
-    { kind: 'swap', destReq: sideOf(to), destination: to, key: walletKey(to) },
-    sideOf(from),
-    amount,
-    side === 'source' ? 'debits' : 'gets',
-  );
+): Order => pricedOrder(sideOf(to), sideOf(from), amount, side === 'source' ? 'debits' : 'gets');
 
 /** Changes an order so that the service takes the fees out of the amount. */
 export const deducting = ({ body, ...order }: Order): Order => ({

@@ -15,18 +15,11 @@ import {
   type Payment,
   type PaymentDraft,
 } from '../../store/journal/payment.js';
-import { instructionOfOrder, orderOfQuote } from '../instruction/order.js';
+import { instructionOfOrder, invoiceOrder, orderOfQuote } from '../instruction/order.js';
 import { askedColumns } from '../instruction/instruction.js';
 import { spanFilter } from '../../api/pages.js';
 import { directionOf, type ReadService, readTransaction } from '../transaction/read.js';
-import {
-  decodeOrder,
-  encodeOrder,
-  invoiceOrder,
-  type Order,
-  echoes,
-  isOfAccount,
-} from '../order/orders.js';
+import { decodeOrder, encodeOrder, type Order, echoes, isOfAccount } from '../order/orders.js';
 import { movedAmounts, severalAtOnce, createdSince } from './moved-amounts.js';
 
 interface ImportDeps {

@@ -1,19 +1,19 @@
 // Derives an order, the body of a create request, from an instruction, with the rates and balances
 // of the moment when an attempt begins. Derives both from a transaction of unknown origin. Refuses
 // destinations that must not be paid.
-import type { Rates, Wallet, Transaction } from '../../api/types.js';
-import { money, type Money, fixed, fromWire, formatSats, satsOf } from '../../formats/amount.js';
-import { detectDestination, type Destination } from '../../formats/destination.js';
+import type { CreateSide, Rates, Wallet, Transaction } from '../../api/types.js';
 import {
-  invoiceOrder,
-  type Order,
-  pricedOrder,
-  type Target,
-  walletSide,
-  type Worth,
-  notObeyed,
-} from '../order/orders.js';
-import { payoutDestination, bankKey, payeeOf } from '../payout/methods.js';
+  btcFromMsat,
+  money,
+  type Money,
+  fixed,
+  fromWire,
+  formatSats,
+  satsOf,
+} from '../../formats/amount.js';
+import { detectDestination, type Destination } from '../../formats/destination.js';
+import { type Order, walletSide, type Worth, notObeyed } from '../order/orders.js';
+import { bankKey, payeeOf } from '../payout/methods.js';
 import { inBtc } from '../quote/quote.js';
 import {
   exact,
@@ -28,7 +28,7 @@ import {
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
 import { Failure, ifAvailable, notSent, orFailure } from '../../formats/failure.js';
 import { entryOf } from '../../formats/text.js';
-import { isOnNetwork, railProperties, railTo, type Network } from '../../formats/rails.js';
+import { isOnNetwork, railBy, railProperties, railTo, type Network } from '../../formats/rails.js';
 import Big from 'big.js';
 import { ServiceError } from '../../api/errors.js';
 import {
@@ -92,46 +92,100 @@ export function orderOf(instruction: Instruction, moment: Moment): Order {
 
 function bare(instruction: Instruction, moment: Moment): Order {
   const { from, payout } = instruction;
-  const target = targetOf(instruction, moment);
-  if ('invoice' in target) return invoiceOrder(target, from);
+  const to = destinationNow(instruction, moment);
+  if ('invoice' in to) return invoiceOrder(to, from);
   const { amount, worth } = spent(instruction, moment);
-  const isOnchain = target.destReq.method === 'on-chain';
+  const isOnchain = to.method === 'on-chain';
   if (isOnchain) checkOnchainAmount(amount);
   // An on-chain payment states the amount received, even of a whole balance (endpoint 6, rule 5).
   const side = exact(instruction)?.side ?? (isOnchain ? 'gets' : 'debits');
-  return { ...pricedOrder(target, payout?.sourceReq ?? walletSide(from), amount, side), worth };
+  return { ...pricedOrder(to, payout?.sourceReq ?? walletSide(from), amount, side), worth };
 }
 
-/** The destination of an instruction at this moment: an invoice, or what needs an amount. */
-function targetOf(instruction: Instruction, moment: Moment): Target | Invoice {
-  const { verb, to, keys, payout } = instruction;
-  const [key = ''] = keys;
-  if (verb === 'swap') return { kind: 'swap', destReq: walletSide(to), destination: to, key };
-  if (payout === undefined) return sendTarget(detectDestination(to), instruction, moment);
-  const { destReq } = payout;
-  return { kind: 'payout', destReq, destination: payoutDestination(destReq), key };
+/** What an instruction pays to at this moment: an invoice, or a side that needs an amount. */
+function destinationNow({ verb, to, payout, ways }: Instruction, moment: Moment) {
+  if (verb === 'swap') return walletSide(to);
+  return payout?.destReq ?? sendSide(detectDestination(to), ways, moment);
 }
 
 /** @param moment the time that decides whether the invoice of a URI is still valid */
-export function sendTarget(
+export function sendSide(
   found: Destination,
-  { ways = [] }: Pick<Instruction, 'ways'>,
+  ways: Instruction['ways'] = [],
   moment: Pick<Moment, 'now'>,
-): Target | Invoice {
+): CreateSide | Invoice {
   if (found.kind === 'bolt11') return found.value;
   if (found.kind === 'bip21') {
     const { bitcoin, invoice } = found.value;
     const isValid = invoice !== null && invoice.expiresAt > moment.now;
     const isOverLightning = ways[0] === 'lightning' && (ways.length === 1 || isValid);
     if (invoice !== null && (isOverLightning || bitcoin === null)) return invoice;
-    return sendTarget(detectDestination(bitcoin?.address ?? ''), {}, moment);
+    return sendSide(detectDestination(bitcoin?.address ?? ''), [], moment);
   }
-  const rail = railTo(found.kind);
-  const { method, ccy } = railProperties(rail);
-  const { text: address } = found;
-  const [key = ''] = keysOf(found);
-  const destReq = { ccy, method, reqDetails: { address } };
-  return { kind: `send ${rail}`, destReq, destination: address, key };
+  const { method, ccy } = railProperties(railTo(found.kind));
+  return { ccy, method, reqDetails: { address: found.text } };
+}
+
+/**
+ * Creates an order that pays an invoice. Neither side of the order has an amount, because the
+ * invoice contains the amount (endpoint 6, rule 2).
+ */
+export const invoiceOrder = (invoice: Invoice, from: string): Order => ({
+  kind: 'send lightning',
+  body: {
+    sourceReq: walletSide(from),
+    destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest: invoice.invoice } },
+  },
+  idempotencyKey: invoiceKey(invoice),
+  notBefore: invoice.timestamp * 1000,
+  expiresAt: invoice.expiresAt,
+  destination: invoice.payee,
+  key: nodeKey(invoice.payee),
+  receives:
+    invoice.amountMsat === null
+      ? undefined
+      : { ccy: 'BTC', value: btcFromMsat(invoice.amountMsat) },
+});
+
+/**
+ * Creates an order that states its amount on one side (endpoint 6, rule 1). The rate decides what
+ * the recipient gets for a debit in another currency, so the order does not define it.
+ */
+export function pricedOrder(
+  destReq: CreateSide,
+  sourceReq: CreateSide,
+  amount: Money,
+  side: WrittenAmount['side'],
+): Order {
+  const isDebit = side === 'debits';
+  const stated = { amtRequested: amount.value };
+  return {
+    ...payeeNames(destReq),
+    body: {
+      sourceReq: { ...sourceReq, ...(isDebit && stated) },
+      destReq: { ...destReq, ...(!isDebit && stated) },
+    },
+    idempotencyKey: null,
+    receives: isDebit && sourceReq.ccy !== destReq.ccy ? undefined : amount,
+  };
+}
+
+/** The kind of an order to this side, and its destination in words and as a key. */
+function payeeNames(destReq: CreateSide): Pick<Order, 'kind' | 'destination' | 'key'> {
+  const { method, ccy, reqDetails: { address } = {} } = destReq;
+  if (method === 'servicepay') return { kind: 'swap', destination: ccy, key: walletKey(ccy) };
+  const kind = `send ${railBy(method) ?? method}`;
+  if (typeof address !== 'string') {
+    const { account, institutionCode } = payeeOf({ destReq });
+    const key = bankKey(destReq);
+    return account === '' && institutionCode === ''
+      ? { kind, destination: ccy, key }
+      : { kind: 'payout', destination: `${method}:${institutionCode}:${account}`, key };
+  }
+  // The service may report an address that svcpay cannot read. It is its own key.
+  const found = orFailure(() => detectDestination(address));
+  const [key = address] = found instanceof Failure ? [`${method}:${address}`] : keysOf(found);
+  return { kind, destination: address, key };
 }
 
 /** The exact amount of this moment, with the amount before its conversion to bitcoin. */
@@ -165,7 +219,8 @@ export function orderOfQuote(txn: Transaction): Order {
   });
   const amount = destReq.amtRequested;
   return {
-    kind: destReq.method === 'servicepay' ? 'swap' : `send ${destReq.method}`,
+    ...payeeNames(side(destReq, false)),
+    ...(invoice && { destination: invoice.payee, key: nodeKey(invoice.payee) }),
     body: {
       sourceReq: side(sourceReq, source),
       destReq: side(destReq, dest),
@@ -173,8 +228,6 @@ export function orderOfQuote(txn: Transaction): Order {
       ...(deductNetworkFeesFromDest === true && { deductNetworkFeesFromDest }),
     },
     idempotencyKey: invoice === undefined ? null : invoiceKey(invoice),
-    destination: invoice?.payee ?? destinationOf(destReq),
-    key: keyOf(destReq, invoice),
     receives: dest && amount != null ? money(destReq.ccy, fromWire(amount)) : undefined,
   };
 }
@@ -201,22 +254,6 @@ const amountSides: Readonly<Record<string, readonly [source: boolean, dest: bool
 function invoiceOf(details: Transaction['destReq']['reqDetails']): Invoice | undefined {
   const text = details?.['paymentRequest'];
   return typeof text === 'string' ? decodeInvoice(text) : undefined;
-}
-
-function destinationOf(destReq: ReturnType<typeof named>): string {
-  const { address, institutionCode } = destReq.reqDetails ?? {};
-  if (typeof address === 'string') return address;
-  return typeof institutionCode === 'string' ? payoutDestination(destReq) : destReq.ccy;
-}
-
-function keyOf(destReq: ReturnType<typeof named>, invoice: Invoice | undefined): string {
-  if (invoice !== undefined) return nodeKey(invoice.payee);
-  const { address } = destReq.reqDetails ?? {};
-  if (destReq.method === 'servicepay') return walletKey(destReq.ccy);
-  if (typeof address !== 'string') return bankKey(destReq);
-  // The service may report an address that svcpay cannot read. It is its own key.
-  const found = orFailure(() => detectDestination(address));
-  return found instanceof Failure ? `${destReq.method}:${address}` : (keysOf(found)[0] ?? address);
 }
 
 /**

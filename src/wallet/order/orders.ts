@@ -12,26 +12,11 @@ import {
   type Transaction,
 } from '../../api/types.js';
 import Big from 'big.js';
-import {
-  btcFromMsat,
-  type Money,
-  decimalsOf,
-  fixed,
-  givenFromWire,
-  readDecimal,
-} from '../../formats/amount.js';
-import type { Invoice } from '../../formats/bolt11/decode.js';
+import { type Money, decimalsOf, fixed, givenFromWire, readDecimal } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/calendar.js';
 import { Failure, notSent, orFailure, invalid } from '../../formats/failure.js';
 import * as v from 'valibot';
-import {
-  canonicalJson,
-  decimal,
-  bodySchema,
-  invoiceKey,
-  nodeKey,
-  type WrittenAmount,
-} from '../instruction/instruction.js';
+import { canonicalJson, decimal, bodySchema } from '../instruction/instruction.js';
 import { misreadText, deductions } from '../../api/reading.js';
 import { lnurlTarget } from '../../formats/destination.js';
 import { clip, type Fields } from '../../formats/text.js';
@@ -80,55 +65,6 @@ export const walletSide = (ccy: string, amount?: Big): CreateSide => ({
   reqDetails: {},
   ...(amount !== undefined && { amtRequested: amount }),
 });
-
-/**
- * Creates an order that pays an invoice. Neither side of the order has an amount, because the
- * invoice contains the amount (endpoint 6, rule 2).
- */
-export const invoiceOrder = (invoice: Invoice, from: string): Order => ({
-  kind: 'send lightning',
-  body: {
-    sourceReq: walletSide(from),
-    destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest: invoice.invoice } },
-  },
-  idempotencyKey: invoiceKey(invoice),
-  notBefore: invoice.timestamp * 1000,
-  expiresAt: invoice.expiresAt,
-  destination: invoice.payee,
-  key: nodeKey(invoice.payee),
-  receives:
-    invoice.amountMsat === null
-      ? undefined
-      : { ccy: 'BTC', value: btcFromMsat(invoice.amountMsat) },
-});
-
-/** The destination of an order that states an amount. */
-export interface Target extends Pick<Order, 'kind' | 'destination' | 'key'> {
-  readonly destReq: CreateSide;
-}
-
-/**
- * Creates an order that states its amount on one side (endpoint 6, rule 1). The rate decides what
- * the recipient gets for a debit in another currency, so the order does not define it.
- */
-export function pricedOrder(
-  { destReq, ...target }: Target,
-  sourceReq: CreateSide,
-  amount: Money,
-  side: WrittenAmount['side'],
-): Order {
-  const isDebit = side === 'debits';
-  const stated = { amtRequested: amount.value };
-  return {
-    ...target,
-    body: {
-      sourceReq: { ...sourceReq, ...(isDebit && stated) },
-      destReq: { ...destReq, ...(!isDebit && stated) },
-    },
-    idempotencyKey: null,
-    receives: isDebit && sourceReq.ccy !== destReq.ccy ? undefined : amount,
-  };
-}
 
 /**
  * Creates the body of a receive request, whose destination side states the amount and uses the

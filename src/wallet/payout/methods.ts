@@ -383,12 +383,6 @@ export function instructionOf(
   };
 }
 
-/** Returns the destination of a payout as `method:institution:account`. */
-export function payoutDestination(destReq: Parameters<typeof bankKey>[0]): string {
-  const { institutionCode, account } = payeeOf({ destReq });
-  return `${destReq.method}:${institutionCode}:${account}`;
-}
-
 /**
  * Reads an account number in the format of the payout method. Removes spaces, and also dashes if
  * the format has no dashes. The account number of a mobile wallet is the phone number, which may

@@ -40,7 +40,7 @@ import type {
 import { instructionOf, type Instruction, readSwap } from '../wallet/instruction/instruction.js';
 import { ownAddressGuard } from '../wallet/instruction/order.js';
 import { readSendNow } from '../wallet/instruction/send.js';
-import { inWords, keptText } from '../wallet/instruction/words.js';
+import { keptText, replacedText } from '../wallet/instruction/words.js';
 import { receiveBody } from '../wallet/order/orders.js';
 import { resolutionText } from '../wallet/payment/outcomes.js';
 import {
@@ -404,15 +404,10 @@ function warningOf(event: Warning): string {
   switch (event.type) {
     case 'rate-unchecked':
       return event.why;
-    case 'exceeded':
-      return event.failure.message;
     case 'searching':
       return `svcpay has read ${event.count} transactions to look up the reference.`;
     case 'replaced':
-      return (
-        `The payment replaces the payment of ${inWords(instructionOf(event.payment))}, ` +
-        'which was never sent.'
-      );
+      return replacedText(instructionOf(event.payment));
     case 'kept':
       return keptText(event.total);
     case 'recorded':

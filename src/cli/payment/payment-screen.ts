@@ -30,7 +30,7 @@ import type { CardLine } from '../../terminal/cards/card.js';
 import { decodeOrder, type Order } from '../../wallet/order/orders.js';
 import { movedAmounts, spentBy } from '../../wallet/history/moved-amounts.js';
 import { instructionOf } from '../../wallet/instruction/instruction.js';
-import { inWords, keptText } from '../../wallet/instruction/words.js';
+import { keptText, replacedText } from '../../wallet/instruction/words.js';
 import { latest, type Payment } from '../../store/journal/payment.js';
 import { resolutionText } from '../../wallet/payment/outcomes.js';
 import { type Quote, findRate } from '../../wallet/quote/quote.js';
@@ -265,10 +265,8 @@ export function showEvent(event: ScreenEvent, model: PaymentModel, now: number, 
     case 'following':
       to.remember({ isNews: true });
       return to.say(`Waiting for another svcpay process that is working on ${event.payment.ref}.`);
-    case 'replaced': {
-      const earlier = inWords(instructionOf(event.payment));
-      return to.say(`This replaces the payment of ${earlier}, which was never sent.`);
-    }
+    case 'replaced':
+      return to.say(replacedText(instructionOf(event.payment)));
     case 'kept':
       return to.say(keptText(event.total));
     case 'recorded':
@@ -281,7 +279,7 @@ export function showEvent(event: ScreenEvent, model: PaymentModel, now: number, 
     case 'refused':
       return to.say(refusedText);
     case 'exceeded':
-      return to.warn(event.failure.message);
+      return to.warn(event.error.message);
     case 'rate-unchecked':
       return to.say(event.why);
     case 'journal-failed':

@@ -114,7 +114,7 @@ async function payRow(row: Row, options: BatchOptions, deps: BatchDeps): Promise
       deps.payment.on(event);
       if (event.type === 'submitting') submitted = event.payment;
       else if (event.type === 'journal-failed') deps.warn(event.error);
-      else if (event.type === 'exceeded') deps.warn(event.failure);
+      else if (event.type === 'exceeded') deps.warn(event.error);
     },
   };
   const request = {

@@ -11,13 +11,18 @@ import {
   formatSats,
   satsOf,
 } from '../../formats/amount.js';
-import { detectDestination, type Destination } from '../../formats/destination.js';
+import {
+  type Bip21Destination,
+  detectDestination,
+  type Destination,
+} from '../../formats/destination.js';
 import { type Order, walletSide, type Worth, notObeyed } from '../order/orders.js';
 import { bankKey, payeeOf } from '../payout/methods.js';
 import { inBtc } from '../quote/quote.js';
 import {
   exact,
   type Instruction,
+  type UriRail,
   wholeOf,
   type WrittenAmount,
   invoiceKey,
@@ -108,6 +113,17 @@ function destinationNow({ verb, to, payout, ways }: Instruction, moment: Moment)
   return payout?.destReq ?? sendSide(detectDestination(to), ways, moment);
 }
 
+/** The invoice by which a URI is paid at this moment, or undefined if its address is paid. */
+export function invoiceNow(
+  { bitcoin, invoice }: Bip21Destination,
+  ways: readonly UriRail[],
+  { now }: Pick<Moment, 'now'>,
+): Invoice | undefined {
+  if (invoice === null) return undefined;
+  const isPreferred = ways.length === 1 || invoice.expiresAt > now;
+  return bitcoin === null || (ways[0] === 'lightning' && isPreferred) ? invoice : undefined;
+}
+
 /** @param moment the time that decides whether the invoice of a URI is still valid */
 export function sendSide(
   found: Destination,
@@ -116,11 +132,9 @@ export function sendSide(
 ): CreateSide | Invoice {
   if (found.kind === 'bolt11') return found.value;
   if (found.kind === 'bip21') {
-    const { bitcoin, invoice } = found.value;
-    const isValid = invoice !== null && invoice.expiresAt > moment.now;
-    const isOverLightning = ways[0] === 'lightning' && (ways.length === 1 || isValid);
-    if (invoice !== null && (isOverLightning || bitcoin === null)) return invoice;
-    return sendSide(detectDestination(bitcoin?.address ?? ''), [], moment);
+    const { bitcoin } = found.value;
+    const invoice = invoiceNow(found.value, ways, moment);
+    return invoice ?? sendSide(detectDestination(bitcoin?.address ?? ''), [], moment);
   }
   const { method, ccy } = railProperties(railTo(found.kind));
   return { ccy, method, reqDetails: { address: found.text } };

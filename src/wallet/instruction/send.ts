@@ -29,6 +29,7 @@ import {
   checkInvoice,
   checkOnchainAmount,
   checkTronAddress,
+  invoiceNow,
 } from './order.js';
 import {
   type Instruction,
@@ -280,11 +281,11 @@ function readUri(uri: Bip21Destination, words: SendWords, environment: SendEnvir
   const isValid = invoice !== null && invoice.expiresAt > environment.now;
   if (ways.length > 1 && isValid && environment.asksWay !== false) return { missing: 'way' };
   const rest = { ...words, rail: undefined, via: undefined };
-  const isOverLightning = ways[0] === 'lightning' && (ways.length === 1 || isValid);
+  const paid = invoiceNow(uri, ways, environment);
   const read =
-    isOverLightning && invoice !== null
-      ? readInvoice({ kind: 'bolt11', text: invoice.invoice, value: invoice }, rest, environment)
-      : readUriAddress(uri, bitcoin, rest, environment);
+    paid === undefined
+      ? readUriAddress(uri, bitcoin, rest, environment)
+      : readInvoice({ kind: 'bolt11', text: paid.invoice, value: paid }, rest, environment);
   return withUri(uri, words, ways, read);
 }
 

@@ -22,6 +22,10 @@ export function amountAsked({ amount, from }: Instruction): string {
   return shortAmount(amount);
 }
 
+/** Says that a payment takes the reference of another instruction. */
+export const replacedText = (earlier: Instruction): string =>
+  `This replaces the payment of ${inWords(earlier)}, which was never sent.`;
+
 /** Says that a payment of a whole balance resumes an earlier quote. */
 export const keptText = (total: Money): string =>
   `The earlier quote is still valid, so this payment keeps its total of ${formatAmount(total)}.`;

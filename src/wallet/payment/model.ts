@@ -527,7 +527,7 @@ export type PaymentEvent =
    * The service started the payment without a confirmation, although the payment exceeds a limit or
    * `maxFee`.
    */
-  | { readonly type: 'exceeded'; readonly failure: Failure }
+  | { readonly type: 'exceeded'; readonly error: Failure }
   | { readonly type: 'journal-failed'; readonly error: Failure };
 
 /** The budget that a run charges, and the owner's decisions about what it does not allow. */

@@ -164,7 +164,7 @@ export async function started(
         });
   if (excess !== undefined) {
     const why = `The service started the payment without a confirmation: ${excess.why}`;
-    deps.on({ type: 'exceeded', failure: new Failure(excess.kind, why) });
+    deps.on({ type: 'exceeded', error: new Failure(excess.kind, why) });
   }
   return { isOrdered: true, amounts: amountsOf(quote, deps) };
 }

@@ -1,5 +1,5 @@
-// Sends every request of a client through the same steps: authorize, retry, and one exchange with the
-// service.
+// Sends every request of a client through the same steps: authorize, retry, and one exchange with
+// the service.
 import {
   factsOf,
   isSuccess,

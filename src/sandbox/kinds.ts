@@ -114,6 +114,10 @@ export const dueActions = (): ReadonlyMap<string, DueAction> =>
 
 export const isPayable = (txn: Transaction): boolean => kindOf(txn).payable !== undefined;
 
+/** Whether a payer can pay the transaction now. */
+export const awaitsPayment = (txn: Transaction): boolean =>
+  kindOf(txn).payable?.state === txn.state;
+
 /** Pays a payment request as an external payer. */
 export function payIncoming(ctx: Context, txn: Transaction): Transaction {
   const { payable } = kindOf(txn);

@@ -2,8 +2,8 @@
 // LNURL-pay (LUD-06, LUD-16), and the OpenAPI description.
 import { type Context, sha256Hex } from './world.js';
 import { type Call, jsonAnswer, type Outgoing, pages, type Route } from './routing.js';
-import { isPayable, payIncoming } from './kinds.js';
-import { notFound, permissionDenied, type State, Refusal } from './wire.js';
+import { awaitsPayment, isPayable, payIncoming } from './kinds.js';
+import { isFinal, notFound, permissionDenied, type State, Refusal } from './wire.js';
 import { findTransaction, type Transaction } from './transactions.js';
 import { createHash } from 'node:crypto';
 import { formatAmount, formatSats, btcFromMsat } from '../formats/amount.js';
@@ -15,47 +15,50 @@ import { invoicePayer, payPath } from './payments.js';
 import { lnurlSendable } from './unspecified.js';
 import description from './openapi.json' with { type: 'json' };
 
-const phases: Readonly<Partial<Record<State, Phase>>> = {
-  quoted: 'unopened',
-  srcintent: 'waiting',
-  srccreated: 'waiting',
-  completed: 'paid',
-  expired: 'expired',
+/** What the page says in each state of a payment request that no payer can pay now. */
+const messages: Readonly<Partial<Record<State, readonly [title: string, text: string]>>> = {
+  quoted: ['Not open yet', 'This request is not confirmed yet. The page updates automatically.'],
+  srccreated: [
+    'Payment seen',
+    'Awaiting confirmations on the blockchain. You do not have to do anything.',
+  ],
+  completed: ['Paid', 'The payment has arrived. You can close this page.'],
+  expired: ['Expired', 'This request can no longer be paid. Ask for a new request.'],
 };
-
-const phaseOf = ({ sourceMethod, state }: Transaction): Phase =>
-  sourceMethod === 'on-chain' && state === 'srccreated' ? 'seen' : (phases[state] ?? 'closed');
+const closed = ['Closed', 'This request was closed. Please do not pay it.'] as const;
+const waiting = [
+  'Waiting for the payment',
+  'Scan the code with a wallet, or copy the text below it.',
+] as const;
 
 /** Writes the payment page: one HTML document whose content policy forbids all external content. */
 function showPage(call: Call): Outgoing {
   const txn = findPayable(call);
   if (txn === undefined) return lostPage();
-  const { accountDisplayName: payee, sourceCcy: ccy, charge } = txn;
-  const phase = phaseOf(txn);
-  const [title, text] = messages[phase];
+  const { accountDisplayName: payee, sourceCcy: ccy, charge, state } = txn;
+  const isWaiting = awaitsPayment(txn);
+  const [title, text] = isWaiting ? waiting : (messages[state] ?? closed);
   return document(
     200,
     `Pay ${payee}`,
     `
-<body class="${phase}">
+<body class="${state}">
 <main>
   <header>
     <p class="payee">Pay <strong>${escapeHtml(payee)}</strong></p>
     <h1 class="amount">${escapeHtml(formatAmount({ ccy, value: charge }))}</h1>
-    ${ccy === 'BTC' ? `<p class="sats">${escapeHtml(formatSats(charge))}</p>` : ''}
+    ${ccy === 'BTC' ? `<p>${escapeHtml(formatSats(charge))}</p>` : ''}
   </header>
-  ${phase === 'waiting' ? requestPart(txn) : ''}
-  <section class="status" role="status">
-    ${phase === 'paid' ? tick : ''}<h2>${title}</h2><p>${text}</p>
-  </section>
-  ${phase === 'waiting' ? payPart(txn, call.ctx) : ''}
+  ${isWaiting ? requestPart(txn) : ''}
+  <section class="status" role="status"><h2>${title}</h2><p>${text}</p></section>
+  ${isWaiting ? payPart(txn, call.ctx) : ''}
   <footer>
     <p>Sandbox: no real money moves.</p>
-    <p class="id">${escapeHtml(txn.id)}</p>
+    <p>${escapeHtml(txn.id)}</p>
   </footer>
 </main>
 </body>`,
-    isLive(phase) ? `<meta http-equiv="refresh" content="${reloadSeconds}">` : '',
+    isFinal(state) ? '' : `<meta http-equiv="refresh" content="${reloadSeconds}">`,
   );
 }
 
@@ -66,10 +69,8 @@ function requestPart({ sourceMethod, sourceDetails: { reqDetails } }: Transactio
   const uri = isOnChain ? String(invoice) : `lightning:${String(paymentRequest)}`;
   const bitmap = encodeQr(uri, qrBorder);
   const link = `<a class="qr" href="${escapeHtml(uri)}" aria-label="Open in a wallet">`;
-  return `<section class="request">
-    ${bitmap === undefined ? '' : `${link}${svgOf(bitmap)}</a>`}
-    <div class="code"><code>${escapeHtml(String(isOnChain ? address : paymentRequest))}</code></div>
-  </section>`;
+  return `${bitmap === undefined ? '' : `${link}${svgOf(bitmap)}</a>`}
+  <div class="code"><code>${escapeHtml(String(isOnChain ? address : paymentRequest))}</code></div>`;
 }
 
 function payPart({ id, expiresAt }: Transaction, { now }: Context): string {
@@ -89,52 +90,23 @@ function payPart({ id, expiresAt }: Transaction, { now }: Context): string {
 function payNow(call: Call): Outgoing {
   const txn = findPayable(call);
   if (txn === undefined) throw notFound();
-  if (isFromElsewhere(call)) throw permissionDenied();
-  if (phaseOf(txn) === 'waiting') payIncoming(call.ctx, txn);
+  // A browser reports whether a form comes from another website. Only a form on the payment page
+  // may trigger a payment.
+  if ((call.incoming.headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin')
+    throw permissionDenied();
+  if (awaitsPayment(txn)) payIncoming(call.ctx, txn);
   return { status: 303, headers: { location: `/pay/${txn.id}` }, body: '' };
 }
-
-/**
- * Whether the browser reports that a form comes from another website. Only a form on the payment
- * page may trigger a payment.
- */
-const isFromElsewhere = ({ incoming }: Call): boolean =>
-  (incoming.headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin';
 
 function findPayable({ ctx, param }: Call): Transaction | undefined {
   const txn = findTransaction(ctx.store, param('txnId'));
   return txn !== undefined && isPayable(txn) ? txn : undefined;
 }
 
-/**
- * The phase of a payment request. A request in phase `unopened` is unconfirmed, a request in phase
- * `seen` awaits blockchain confirmations, and a request in phase `closed` ended without a payment.
- */
-type Phase = 'unopened' | 'waiting' | 'seen' | 'paid' | 'expired' | 'closed';
-
 /** The width of the light border around the QR code, as the QR standard requires. */
 const qrBorder = 4;
 
 const reloadSeconds = 2;
-
-const messages: Readonly<Record<Phase, readonly [title: string, text: string]>> = {
-  unopened: ['Not open yet', 'This request is not confirmed yet. The page updates automatically.'],
-  waiting: ['Waiting for the payment', 'Scan the code with a wallet, or copy the text below it.'],
-  seen: [
-    'Payment seen',
-    'Awaiting confirmations on the blockchain. You do not have to do anything.',
-  ],
-  paid: ['Paid', 'The payment has arrived. You can close this page.'],
-  expired: ['Expired', 'This request can no longer be paid. Ask for a new request.'],
-  closed: ['Closed', 'This request was closed. Please do not pay it.'],
-};
-
-/** The phases in which the payment request can still change. */
-const isLive = (phase: Phase): boolean => ['unopened', 'waiting', 'seen'].includes(phase);
-
-const tick =
-  '<svg class="tick" viewBox="0 0 48 48" aria-hidden="true"><circle cx="24" cy="24" r="22"/>' +
-  '<path d="M14 25l7 7 13-15"/></svg>';
 
 function lostPage(): Outgoing {
   return document(
@@ -153,7 +125,7 @@ function document(status: number, title: string, body: string, head = ''): Outgo
     status,
     headers: {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': policy(),
+      'content-security-policy': contentPolicy,
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
@@ -163,7 +135,6 @@ function document(status: number, title: string, body: string, head = ''): Outgo
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <title>${escapeHtml(title)}</title>
 <link rel="icon" href="data:,">
@@ -174,96 +145,52 @@ ${head}<style>${pageStyle}</style>
   };
 }
 
-/**
- * Returns the Content-Security-Policy, which allows only the page's own style, embedded images, and
- * forms that post to the service itself.
- */
-function policy(): string {
-  return [
-    "default-src 'none'",
-    `style-src '${hashOf(pageStyle)}'`,
-    'img-src data:',
-    "base-uri 'none'",
-    "form-action 'self'",
-    "frame-ancestors 'none'",
-  ].join('; ');
-}
-
-const hashOf = (text: string): string =>
-  `sha256-${createHash('sha256').update(text).digest('base64')}`;
-
-/** One card for light and dark screens, including narrow phones. */
+/** One card in the browser's own colors for light and dark screens, including narrow phones. */
 const pageStyle = `
-:root {
-  color-scheme: light dark;
-  --ground: #f3f4f1; --card: #fff; --ink: #1d2420; --soft: #5c675f; --line: #dfe3dd;
-  --good: #1d7a4c; --accent: #1c5d99; --accent-ink: #fff;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --ground: #121513; --card: #1b201d; --ink: #e9eee9; --soft: #9aa69d; --line: #2e3631;
-    --good: #5cc48d; --accent: #8fc1f0; --accent-ink: #0c1a27;
-  }
-}
+:root { color-scheme: light dark; }
 * { box-sizing: border-box; margin: 0; }
 body {
-  min-height: 100vh; min-height: 100dvh; padding: 1rem;
-  display: grid; grid-template-columns: minmax(0, 25rem); justify-content: center;
-  align-items: center;
-  background: var(--ground); color: var(--ink);
-  font: 1rem/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif;
+  min-height: 100dvh; padding: 1rem;
+  display: grid; grid-template-columns: minmax(0, 25rem); place-content: center;
+  font: 1rem/1.45 system-ui, sans-serif; text-align: center;
 }
 main {
-  padding: 1.75rem clamp(1rem, 6vw, 2rem) 1.5rem; text-align: center;
-  background: var(--card); border: 1px solid var(--line); border-radius: 1.25rem;
+  display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.25rem;
+  padding: 1.75rem clamp(1rem, 6vw, 2rem);
+  border: 1px solid GrayText; border-radius: 1.25rem;
 }
-.payee, .sats, .status p, form p, footer p { color: var(--soft); }
-.payee { overflow-wrap: anywhere; }
-.payee strong { color: var(--ink); font-weight: 600; }
-.amount {
-  margin-top: .15rem; font-size: clamp(1.35rem, 7vw, 1.8rem); font-weight: 650; line-height: 1.2;
-  font-variant-numeric: tabular-nums; letter-spacing: -.01em;
-}
-.sats { font-variant-numeric: tabular-nums; }
-.request { margin-top: 1.25rem; }
-.qr {
-  display: block; margin: 0 auto; max-width: 18rem; border-radius: .75rem;
-  overflow: hidden; background: #fff;
-}
+p, code { color: light-dark(#5c675f, #9aa69d); overflow-wrap: anywhere; }
+strong { color: CanvasText; }
+.amount { font-size: clamp(1.35rem, 7vw, 1.8rem); }
+.amount, .left { font-variant-numeric: tabular-nums; }
+.expired .amount, .usercanceled .amount { color: GrayText; text-decoration: line-through; }
+.qr { justify-self: center; width: 100%; max-width: 18rem; }
 .qr svg { display: block; width: 100%; height: auto; }
-@media (prefers-color-scheme: light) { .qr { border: 1px solid var(--line); } }
-.code {
-  margin-top: .9rem; padding: .5rem .75rem; border: 1px solid var(--line); border-radius: .75rem;
-}
 .code code {
-  display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; text-align: left;
-  font: .85rem ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; color: var(--soft);
-  -webkit-user-select: all; user-select: all;
+  display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
+  user-select: all;
 }
 .pay {
   width: 100%; margin-bottom: .6rem; padding: .7rem; border: 0; border-radius: .55rem;
-  cursor: pointer;
-  background: var(--accent); color: var(--accent-ink); font: inherit; font-weight: 600;
+  background: LinkText; color: Canvas; font: inherit; font-weight: 600;
 }
-:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-.status { margin-top: 1.25rem; }
-.status h2 { font-size: 1.05rem; font-weight: 600; }
-.status p { font-size: .95rem; }
-.paid h2 { color: var(--good); font-size: 1.3rem; }
-.tick {
-  width: 5rem; height: 5rem; margin: .25rem 0 .5rem; fill: none; stroke: var(--good);
-  stroke-width: 2.5;
-}
-.tick path { stroke-width: 3.5; stroke-linecap: round; stroke-linejoin: round; }
-.left { margin-top: .9rem; font-variant-numeric: tabular-nums; font-size: .95rem; }
-form { margin-top: 1.1rem; font-size: .82rem; }
-footer {
-  margin-top: 1.4rem; padding-top: 1.1rem; border-top: 1px solid var(--line);
-  font-size: .82rem;
-}
-footer .id { margin-top: .4rem; font-size: .75rem; overflow-wrap: anywhere; }
-.expired .amount, .closed .amount { color: var(--soft); text-decoration: line-through; }
+.status h2 { font-size: 1.1rem; }
+.completed h2 { color: light-dark(#1d7a4c, #5cc48d); }
+.completed h2::before { content: "✓ "; }
+form, footer { font-size: .82rem; }
 `;
+
+/**
+ * Allows only the page's own style, embedded images, and forms that post to the service itself.
+ */
+const contentPolicy = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(pageStyle).digest('base64')}'`,
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
 
 /** Wraps an endpoint, so that it answers refusals in the error format of LUD-06. */
 const guarded =

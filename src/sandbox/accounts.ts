@@ -7,18 +7,22 @@ import type { Store } from './database.js';
 import { fromUnits, toUnits, notFound, permissionDenied, Refusal, unauthorized } from './wire.js';
 
 /**
- * The role of a book. The books `available` and `reserved` form a wallet, the book `fees` belongs
- * to the service, the book `desk` exchanges currencies, and the book `outside` is the rest of the
- * world.
+ * The side of a movement: the parts `available` and `reserved` of an account's wallet, or a wallet
+ * of the house. The wallet `fees` belongs to the service, `desk` exchanges currencies, and
+ * `outside` is the rest of the world.
  */
-export type Role = 'available' | 'reserved' | 'fees' | 'desk' | 'outside';
+export type Role = Part | (typeof house)[number];
+
+type Part = 'available' | 'reserved';
+
+const house = ['fees', 'desk', 'outside'] as const;
 
 export interface Leg {
-  /** The account id, or `house` for the books with the roles `fees`, `desk` and `outside`. */
+  /** The account id, or the name of a wallet of the house. */
   readonly owner: string;
-  readonly role: Role;
+  readonly part: Part;
   readonly ccy: string;
-  /** The change in the book's balance, which is positive for an increase. */
+  /** The change in the balance, which is positive for an increase. */
   readonly amount: Big;
 }
 
@@ -33,47 +37,59 @@ export class InsufficientFunds extends Error {
   override readonly name = 'InsufficientFunds';
 }
 
-const house = 'house';
-const bookRow = v.object({ id: v.number(), balance: v.number() });
+export const leg = (role: Role, accountId: string, ccy: string, amount: Big): Leg =>
+  role === 'available' || role === 'reserved'
+    ? { owner: accountId, part: role, ccy, amount }
+    : { owner: role, part: 'available', ccy, amount };
 
-/** A leg on a book of the account, or on a book of the house. */
-export const leg = (role: Role, accountId: string, ccy: string, amount: Big): Leg => ({
-  owner: role === 'available' || role === 'reserved' ? accountId : house,
-  role,
-  ccy,
-  amount,
-});
-
-/** Posts a movement. Throws `InsufficientFunds` and posts nothing if a balance is too low. */
-export function post(ctx: Context, { subject, step, legs: given }: Movement): void {
-  const { store, now } = ctx;
-  const legs = netted(given);
-  assertBalanced(legs);
+/**
+ * Posts a movement, and opens the wallets that do not exist yet. Throws `InsufficientFunds` and
+ * posts nothing if a balance is too low.
+ */
+export function post(ctx: Context, { subject, step, legs }: Movement): void {
+  const { store, now: at } = ctx;
   store.attempt(() => {
-    const postingId = store.insert('posting', { subject, step, at: now });
-    for (const each of legs) store.insert('entry', { postingId, ...applyLeg(ctx, each) });
+    for (const { owner, part, ccy, amount: decimal } of netted(legs)) {
+      const amount = toUnits(ccy, decimal);
+      const balance = addToWallet(ctx, owner, ccy, part, amount);
+      if (balance < 0 && !house.some((each) => each === owner)) throw new InsufficientFunds(ccy);
+      store.insert('entry', { subject, step, owner, part, ccy, amount, at });
+    }
   });
 }
 
-export function balanceOf(
-  store: Store,
+const partRow = v.object({ balance: v.pipe(v.number(), v.safeInteger()) });
+
+/**
+ * Adds an amount in the smallest unit of the currency to a part of a wallet, opens the wallet if it
+ * does not exist yet, and returns the new balance of the part.
+ */
+export function addToWallet(
+  { store, now, random }: Context,
   owner: string,
   ccy: string,
-  role: 'available' | 'reserved',
-): Big {
-  return fromUnits(ccy, bookOf(store, { owner, role, ccy })?.balance ?? 0);
+  part: Part,
+  amount: number,
+): number {
+  const sql = `INSERT INTO wallet (id, owner, ccy, ${part}, created_at, updated_at)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?5)
+    ON CONFLICT (owner, ccy) DO UPDATE SET ${part} = ${part} + ?4, updated_at = ?5
+    RETURNING ${part} AS balance`;
+  const found = store.one(partRow, sql, randomId(random), owner, ccy, amount, now);
+  if (found === undefined) throw new Error(`There is no wallet ${ccy} of ${owner}.`);
+  return found.balance;
 }
 
 /**
- * Throws if the books of a currency do not sum to zero, or if a wallet is negative. The database
- * calls `verifyBooks` before every commit.
+ * Throws if the wallets of a currency, including the wallets of the house, do not sum to zero, or
+ * if a wallet of an account is negative. The database calls `verifyBooks` before every commit.
  */
 export function verifyBooks(store: Store): void {
   const wrong = store.one(
     v.object({ ccy: v.string(), total: v.number(), lowest: v.number() }),
-    `SELECT ccy, sum(balance) AS total,
-       min(CASE WHEN owner = '${house}' THEN 0 ELSE balance END) AS lowest
-     FROM book GROUP BY ccy HAVING total <> 0 OR lowest < 0`,
+    `SELECT ccy, sum(available + reserved) AS total,
+       min(iif(owner IN ('${house.join("', '")}'), 0, min(available, reserved))) AS lowest
+     FROM wallet GROUP BY ccy HAVING total <> 0 OR lowest < 0`,
   );
   if (wrong === undefined) return;
   const { ccy, total, lowest } = wrong;
@@ -82,40 +98,14 @@ export function verifyBooks(store: Store): void {
   );
 }
 
-const bookOf = (store: Store, { owner, role, ccy }: Pick<Leg, 'owner' | 'role' | 'ccy'>) =>
-  store.find(bookRow, 'book', { owner, role, ccy });
-
-/** Changes the balance of a book, and opens the book if the book does not exist yet. */
-function applyLeg({ store, now }: Context, leg: Leg): { bookId: number; amount: number } {
-  const { owner, role, ccy } = leg;
-  const book = bookOf(store, leg);
-  const amount = toUnits(ccy, leg.amount);
-  const balance = (book?.balance ?? 0) + amount;
-  if (balance < 0 && owner !== house) throw new InsufficientFunds(ccy);
-  if (!Number.isSafeInteger(balance)) throw new RangeError(`The ${role} book in ${ccy} is full.`);
-  if (book === undefined)
-    return { bookId: store.insert('book', { owner, role, ccy, balance, changedAt: now }), amount };
-  store.update('book', { balance, changedAt: now }, { id: book.id });
-  return { bookId: book.id, amount };
-}
-
-/** Adds up the legs of each book, and omits books whose legs cancel out. */
+/** Adds up the legs of each balance, and omits balances whose legs cancel out. */
 function netted(legs: readonly Leg[]): Leg[] {
-  const byBook = new Map<string, Leg>();
+  const byBalance = new Map<string, Leg>();
   for (const leg of legs) {
-    const key = `${leg.owner} ${leg.role} ${leg.ccy}`;
-    byBook.set(key, { ...leg, amount: leg.amount.plus(byBook.get(key)?.amount ?? 0) });
+    const key = `${leg.owner} ${leg.part} ${leg.ccy}`;
+    byBalance.set(key, { ...leg, amount: leg.amount.plus(byBalance.get(key)?.amount ?? 0) });
   }
-  return [...byBook.values()].filter((leg) => !leg.amount.eq(0));
-}
-
-function assertBalanced(legs: readonly Leg[]): void {
-  const sums = new Map<string, Big>();
-  for (const leg of legs) sums.set(leg.ccy, leg.amount.plus(sums.get(leg.ccy) ?? 0));
-  for (const [ccy, sum] of sums) {
-    if (!sum.eq(0))
-      throw new Error(`A movement in ${ccy} does not balance: ${sum.toFixed()} left over.`);
-  }
+  return [...byBalance.values()].filter((leg) => !leg.amount.eq(0));
 }
 
 const accountRow = v.object({
@@ -177,32 +167,33 @@ const time = v.pipe(
 );
 const walletRow = v.object({
   id: v.string(),
+  owner: v.string(),
   ccy: v.string(),
-  amount: v.number(),
-  availableBalance: v.number(),
-  accountId: v.string(),
+  available: v.number(),
+  reserved: v.number(),
   createdAt: time,
   updatedAt: time,
 });
 
-export function openWallet(ctx: Context, accountId: string, ccy: string): void {
-  if (ctx.store.find(v.object({}), 'wallet', { accountId, ccy }) !== undefined) return;
-  ctx.store.insert('wallet', { id: randomId(ctx.random), accountId, ccy, createdAt: ctx.now });
-}
-
+/** The wallets of an account, in the service's format. */
 export function walletsOf(store: Store, accountId: string) {
   const rows = store.all(
     walletRow,
-    `SELECT wallet.id, wallet.ccy, coalesce(sum(balance), 0) AS amount,
-       coalesce(sum(balance) FILTER (WHERE role = 'available'), 0) AS available_balance,
-       account_id, created_at, coalesce(max(changed_at), created_at) AS updated_at
-     FROM wallet LEFT JOIN book ON owner = account_id AND book.ccy = wallet.ccy WHERE account_id = ?
-     GROUP BY wallet.id ORDER BY wallet.rowid`,
+    'SELECT * FROM wallet WHERE owner = ? ORDER BY rowid',
     accountId,
   );
-  return rows.map((row) => ({
-    ...row,
-    amount: fromUnits(row.ccy, row.amount),
-    availableBalance: fromUnits(row.ccy, row.availableBalance),
+  return rows.map(({ id, ccy, available, reserved, createdAt, updatedAt }) => ({
+    id,
+    ccy,
+    amount: fromUnits(ccy, available + reserved),
+    availableBalance: fromUnits(ccy, available),
+    accountId,
+    createdAt,
+    updatedAt,
   }));
+}
+
+/** The available balance of an account in a currency. */
+export function availableIn(store: Store, owner: string, ccy: string): Big {
+  return fromUnits(ccy, store.find(walletRow, 'wallet', { owner, ccy })?.available ?? 0);
 }

@@ -1,17 +1,17 @@
 // The `/_sandbox/` control endpoints for tests and for people, including snapshots: named copies of
-// the sandbox's state in its own file.
-import Big from 'big.js';
+// the sandbox's rows in its own file.
 import * as v from 'valibot';
-import type {
-  ClockState,
-  Credentials,
-  OutsideInvoice,
-  SandboxStatus,
-  SandboxWallet,
-  Unserialized,
-  Snapshot,
+import {
+  type ClockState,
+  type Credentials,
+  type OutsideInvoice,
+  type SandboxStatus,
+  type SandboxWallet,
+  type Unserialized,
+  type Snapshot,
+  snapshotAnswer,
 } from '../formats/sandbox/answers.js';
-import { findAccount, listAccounts, walletsOf } from './accounts.js';
+import { findAccount, listAccounts, walletsOf, type Account } from './accounts.js';
 import {
   readClock,
   runDueActions,
@@ -22,7 +22,6 @@ import {
 } from './world.js';
 import { addFault, clearFaults, faultRule, listFaults, removeFault } from './faults.js';
 import {
-  type Answers,
   type Call,
   controlPrefix,
   idParam,
@@ -32,16 +31,19 @@ import {
   wholeNumber,
 } from './routing.js';
 import { mine, fund, payFromOutside } from './kinds.js';
-import { badRequest, notFound, currency, duration, readAmount, whole, states } from './wire.js';
-import { readAutoPay, requireSetting, type Store, tableNames, writeAutoPay } from './database.js';
 import {
-  createAccount,
-  issueCredentials,
-  reset,
-  seeds,
-  readCredentials,
-  setCredentials,
-} from './seed.js';
+  badRequest,
+  notFound,
+  currency,
+  duration,
+  readAmount,
+  whole,
+  states,
+  json,
+  type State,
+} from './wire.js';
+import { readAutoPay, requireSetting, type Store, tableNames, writeAutoPay } from './database.js';
+import { createAccount, reset, seeds, readCredentials } from './seed.js';
 import { durations } from './unspecified.js';
 import {
   enqueue,
@@ -55,72 +57,82 @@ import { findTransaction } from './transactions.js';
 
 const endOfTime = Date.UTC(2200, 0);
 
-const fundBody = v.object({ ccy: currency, amount: v.string(), accountId: v.optional(v.string()) });
-const accountBody = v.object({
-  displayName: v.pipe(v.string(), v.nonEmpty(), v.maxLength(100)),
-  /**
-   * The id of the new account's parent, by default the main account. If `parentAccountId` is null,
-   * the new account is unrelated to other accounts.
-   */
-  parentAccountId: v.optional(v.nullable(v.string())),
-});
-const payBody = v.object({ target: v.string(), amount: v.optional(v.string()) });
-const mineBody = v.object({ n: v.optional(whole(1, 1000), new Big(1)) });
-const invoiceBody = v.object({
-  amount: v.string(),
-  description: v.optional(v.pipe(v.string(), v.maxBytes(639)), 'Outside invoice'),
-  expiry: v.optional(duration, new Big(durations.invoice)),
-});
-const seedBody = v.object({
-  seed: v.picklist(seeds),
-  months: v.optional(whole(1, 36), new Big(1)),
-});
-const advanceBody = v.object({ by: duration });
-const autoPayBody = v.object({ after: v.union([v.literal('off'), duration]) });
+/** An endpoint that reads a JSON body. */
+const reading =
+  <T>(shape: v.GenericSchema<unknown, T>, answer: (ctx: Context, body: T) => unknown) =>
+  ({ ctx, read }: Call): unknown =>
+    answer(ctx, read(shape));
 
 /** Changes the clock and runs the actions that became due. */
-const clock =
-  (change: (clock: ClockState, call: Call) => ClockState) =>
-  (call: Call): ClockState => {
-    const { ctx } = call;
-    const set = change(readClock(ctx.store, ctx.machine), call);
-    setClock(ctx, set);
-    runDueActions({ ...ctx, now: set.now });
-    return set;
-  };
+function changeClock(ctx: Context, change: (clock: ClockState) => ClockState): ClockState {
+  const clock = change(readClock(ctx.store, ctx.machine));
+  setClock(ctx, clock);
+  runDueActions({ ...ctx, now: clock.now });
+  return clock;
+}
 
-const worldControls: Answers<Call> = {
+export const controls: readonly Route[] = openEndpoints(controlPrefix, {
   'GET status': ({ ctx }) => status(ctx),
-  'POST fund': fundWallet,
-  'POST accounts': openAccount,
-  'POST pay'({ ctx, read }) {
-    const { target, amount } = read(payBody);
-    return payFromOutside(ctx, target, amount);
-  },
-  'POST invoice': outsideInvoice,
-  'POST mine': ({ ctx, read }) => ({ data: mine(ctx, read(mineBody).n) }),
+  'POST fund': reading(
+    v.object({ ccy: currency, amount: v.string(), accountId: v.optional(v.string()) }),
+    (ctx, { ccy, amount, accountId = mainAccount(ctx) }) => {
+      fund(ctx, requireAccount(ctx, accountId), ccy, readAmount(ccy, amount));
+      return walletsIn(ctx.store, accountId).find((wallet) => wallet.ccy === ccy);
+    },
+  ),
+  'POST accounts': reading(
+    v.object({
+      displayName: v.pipe(v.string(), v.nonEmpty(), v.maxLength(100)),
+      /**
+       * The id of the new account's parent, by default the main account. If `parentAccountId` is
+       * null, the new account is unrelated to other accounts.
+       */
+      parentAccountId: v.optional(v.nullable(v.string())),
+    }),
+    openAccount,
+  ),
+  'POST pay': reading(
+    v.object({ target: v.string(), amount: v.optional(v.string()) }),
+    (ctx, { target, amount }) => payFromOutside(ctx, target, amount),
+  ),
+  'POST invoice': reading(
+    v.object({
+      amount: v.string(),
+      description: v.optional(v.pipe(v.string(), v.maxBytes(639)), 'Outside invoice'),
+      expiry: v.optional(duration, durations.invoice),
+    }),
+    outsideInvoice,
+  ),
+  'POST mine': reading(v.object({ n: v.optional(whole(1, 1000), 1) }), (ctx, { n }) => ({
+    data: mine(ctx, n),
+  })),
   'POST reset'({ ctx }) {
     reset(ctx);
     return status(ctx);
   },
-  'POST seed'({ ctx, read }) {
-    const { seed, months } = read(seedBody);
-    reset(ctx, seed, Number(months));
-    return status(ctx);
-  },
+  'POST seed': reading(
+    v.object({ seed: v.picklist(seeds), months: v.optional(whole(1, 36), 1) }),
+    (ctx, { seed, months }) => {
+      reset(ctx, seed, months);
+      return status(ctx);
+    },
+  ),
   'GET clock': ({ ctx }) => readClock(ctx.store, ctx.machine),
-  'POST clock/advance': clock(({ now, frozen }, { read }) => {
-    const { by } = read(advanceBody);
-    if (now + by > endOfTime) throw badRequest('the clock cannot advance beyond the year 2200');
-    return { now: now + by, frozen };
-  }),
-  'POST clock/freeze': clock(({ now }) => ({ now, frozen: true })),
-  'POST clock/thaw': clock(({ now }) => ({ now, frozen: false })),
-  'PUT auto-pay'({ ctx, read }) {
-    const { after } = read(autoPayBody);
-    writeAutoPay(ctx.store, after);
-    return { after };
-  },
+  'POST clock/advance': reading(v.object({ by: duration }), (ctx, { by }) =>
+    changeClock(ctx, ({ now, frozen }) => {
+      if (now + by > endOfTime) throw badRequest('the clock cannot advance beyond the year 2200');
+      return { now: now + by, frozen };
+    }),
+  ),
+  'POST clock/freeze': ({ ctx }) => changeClock(ctx, ({ now }) => ({ now, frozen: true })),
+  'POST clock/thaw': ({ ctx }) => changeClock(ctx, ({ now }) => ({ now, frozen: false })),
+  'PUT auto-pay': reading(
+    v.object({ after: v.union([v.literal('off'), duration]) }),
+    (ctx, { after }) => {
+      writeAutoPay(ctx.store, after);
+      return { after };
+    },
+  ),
   'GET log': ({ ctx, query }) => ({
     data: readLog(ctx.store, {
       method: query.get('method')?.toUpperCase(),
@@ -128,11 +140,8 @@ const worldControls: Answers<Call> = {
       limit: wholeNumber(query, 'limit'),
     }),
   }),
-};
-
-const faultControls: Answers<Call> = {
   'GET faults': ({ ctx }) => ({ data: listFaults(ctx.store) }),
-  'POST faults': ({ ctx, read }) => addFault(ctx.store, read(faultRule)),
+  'POST faults': reading(faultRule, (ctx, rule) => addFault(ctx.store, rule)),
   'DELETE faults'({ ctx }) {
     clearFaults(ctx.store);
     return { data: [] };
@@ -141,7 +150,55 @@ const faultControls: Answers<Call> = {
     removeFault(call.ctx.store, idParam(call));
     return { data: listFaults(call.ctx.store) };
   },
-};
+  'POST trigger': reading(
+    v.object({
+      state: v.picklist(states),
+      /**
+       * The id of the transaction that the test event names. Without an id, the test event names a
+       * transaction that does not exist.
+       */
+      txnId: v.optional(v.string()),
+      extRefId: v.optional(v.string()),
+      msg: v.optional(v.string(), ''),
+      /**
+       * The account whose webhook gets the test event, by default the main account. If `txnId` is
+       * given, the service ignores `accountId`.
+       */
+      accountId: v.optional(v.string()),
+    }),
+    trigger,
+  ),
+  'GET deliveries': ({ ctx, query }) => ({
+    data: listDeliveries(ctx.store, {
+      txnId: query.get('txnId') ?? undefined,
+      status: query.get('status') ?? undefined,
+      limit: wholeNumber(query, 'limit'),
+    }),
+  }),
+  'POST deliveries/:id/replay'(call) {
+    replay(call.ctx, idParam(call));
+    return showDelivery(call.ctx.store, idParam(call));
+  },
+  'PUT webhook-options': reading(v.object({ allowHttpLoopback: v.boolean() }), (ctx, options) => {
+    changeWebhookOptions(ctx.store, options);
+    return readWebhookOptions(ctx.store);
+  }),
+  'GET snapshots': ({ ctx }) => ({ data: listSnapshots(ctx.store) }),
+  'POST snapshots': reading(
+    v.object({
+      name: v.pipe(
+        v.string(),
+        v.regex(/^[\w.-]{1,64}$/, 'must have 1 to 64 letters, digits, ".", "_" or "-"'),
+      ),
+    }),
+    (ctx, { name }) => saveSnapshot(ctx, name),
+  ),
+  'POST snapshots/:name/load': ({ ctx, param }) => loadSnapshot(ctx, param('name')),
+  'DELETE snapshots/:name'({ ctx, param }) {
+    removeSnapshot(ctx.store, param('name'));
+    return { data: listSnapshots(ctx.store) };
+  },
+});
 
 function status({ store, machine, baseUrl }: Context): Unserialized<SandboxStatus> {
   return {
@@ -184,71 +241,44 @@ function counts(store: Store, table: string, column: string): Record<string, num
 
 const mainAccount = ({ store }: Context): string => requireSetting(store, 'mainAccount');
 
-function fundWallet({ ctx, read }: Call): Unserialized<SandboxWallet> | undefined {
-  const { ccy, amount, accountId = mainAccount(ctx) } = read(fundBody);
-  const account = findAccount(ctx.store, accountId);
+function requireAccount({ store }: Context, id: string): Account {
+  const account = findAccount(store, id);
   if (account === undefined) throw notFound();
-  fund(ctx, account, ccy, readAmount(ccy, amount));
-  return walletsIn(ctx.store, accountId).find((wallet) => wallet.ccy === ccy);
+  return account;
 }
 
-function openAccount({ ctx, read }: Call): Credentials {
-  const body = read(accountBody);
+function openAccount(
+  ctx: Context,
+  body: { displayName: string; parentAccountId?: string | null | undefined },
+): Credentials {
   const { displayName, parentAccountId = mainAccount(ctx) } = body;
-  if (parentAccountId !== null && findAccount(ctx.store, parentAccountId) === undefined)
-    throw notFound();
-  const { id } = createAccount(ctx, displayName, parentAccountId);
-  return issueCredentials(ctx, id);
+  if (parentAccountId !== null) requireAccount(ctx, parentAccountId);
+  const { apiKey, apiSecret, id: accountId } = createAccount(ctx, displayName, parentAccountId);
+  return { apiKey, apiSecret, accountId };
 }
 
-function outsideInvoice({ ctx, read }: Call): Unserialized<OutsideInvoice> {
-  const { amount: given, description, expiry } = read(invoiceBody);
+function outsideInvoice(
+  ctx: Context,
+  { amount: given, description, expiry }: { amount: string; description: string; expiry: number },
+): Unserialized<OutsideInvoice> {
   const amount = readAmount('BTC', given);
-  const terms = { amount, description, expiryMs: Number(expiry), txnId: null };
-  const { invoice, paymentHash, expiresAt } = createInvoice(ctx, terms);
-  return { invoice, paymentHash, amount, expiresAt };
+  const terms = { amount, description, expiryMs: expiry, txnId: null };
+  return { ...createInvoice(ctx, terms), amount };
 }
-
-const triggerBody = v.object({
-  state: v.picklist(states),
-  /**
-   * The id of the transaction that the test event names. Without an id, the test event names a
-   * transaction that does not exist.
-   */
-  txnId: v.optional(v.string()),
-  extRefId: v.optional(v.string()),
-  msg: v.optional(v.string(), ''),
-  /**
-   * The account whose webhook gets the test event, by default the main account. If `txnId` is
-   * given, the service ignores `accountId`.
-   */
-  accountId: v.optional(v.string()),
-});
-
-const optionsBody = v.object({ allowHttpLoopback: v.boolean() });
-
-const webhookControls: Answers<Call> = {
-  'POST trigger': trigger,
-  'GET deliveries': ({ ctx, query }) => ({
-    data: listDeliveries(ctx.store, {
-      txnId: query.get('txnId') ?? undefined,
-      status: query.get('status') ?? undefined,
-      limit: wholeNumber(query, 'limit'),
-    }),
-  }),
-  'POST deliveries/:id/replay'(call) {
-    replay(call.ctx, idParam(call));
-    return showDelivery(call.ctx.store, idParam(call));
-  },
-  'PUT webhook-options'({ ctx, read }) {
-    changeWebhookOptions(ctx.store, read(optionsBody));
-    return readWebhookOptions(ctx.store);
-  },
-};
 
 /** Sends a test event. The state in the test event can differ from the state of the transaction. */
-function trigger({ ctx, read }: Call): unknown {
-  const { state, txnId, extRefId, msg, accountId } = read(triggerBody);
+function trigger(
+  ctx: Context,
+  {
+    state,
+    txnId,
+    extRefId,
+    msg,
+    accountId,
+  }: { state: State; msg: string } & Partial<
+    Record<'txnId' | 'extRefId' | 'accountId', string | undefined>
+  >,
+): unknown {
   const txn = txnId === undefined ? undefined : findTransaction(ctx.store, txnId);
   if (txnId !== undefined && txn === undefined) throw notFound();
   if (txn !== undefined && extRefId !== undefined)
@@ -266,26 +296,10 @@ function trigger({ ctx, read }: Call): unknown {
   return showDelivery(ctx.store, enqueue(ctx, owner, event, ctx.now));
 }
 
-const snapshotRow = v.pipe(
-  v.object({
-    id: v.number(),
-    name: v.string(),
-    savedAt: v.number(),
-    clock: v.number(),
-    frozen: v.number(),
-    transactions: v.number(),
-  }),
-  v.transform(({ id, clock: now, frozen, ...row }) => ({
-    id,
-    snapshot: { ...row, clock: { now, frozen: frozen === 1 } },
-  })),
-);
-
-const saveBody = v.object({
-  name: v.pipe(
-    v.string(),
-    v.regex(/^[\w.-]{1,64}$/, 'must have 1 to 64 letters, digits, ".", "_" or "-"'),
-  ),
+const savedRow = v.record(v.string(), v.union([v.string(), v.number(), v.null()]));
+const snapshotRow = v.object({
+  facts: json(snapshotAnswer),
+  contents: json(v.record(v.string(), v.array(savedRow))),
 });
 
 /**
@@ -296,37 +310,28 @@ const savedTables = tableNames.filter(
   (name) => !['setting', 'used_signature', 'request_log', 'fault', 'snapshot'].includes(name),
 );
 
-const snapshotControls: Answers<Call> = {
-  'GET snapshots': ({ ctx }) => ({ data: listSnapshots(ctx.store) }),
-  'POST snapshots': ({ ctx, read }) => saveSnapshot(ctx, read(saveBody).name),
-  'POST snapshots/:name/load': ({ ctx, param }) => loadSnapshot(ctx, param('name')),
-  'DELETE snapshots/:name'({ ctx, param }) {
-    removeSnapshot(ctx.store, requireSnapshot(ctx.store, param('name')).id);
-    return { data: listSnapshots(ctx.store) };
-  },
-};
-
-export const controls: readonly Route[] = openEndpoints(controlPrefix, {
-  ...worldControls,
-  ...faultControls,
-  ...webhookControls,
-  ...snapshotControls,
-});
-
 export const listSnapshots = (store: Store): Snapshot[] =>
-  store.all(snapshotRow, 'SELECT * FROM snapshot ORDER BY id').map(({ snapshot }) => snapshot);
+  store
+    .all(v.omit(snapshotRow, ['contents']), 'SELECT facts FROM snapshot ORDER BY id')
+    .map(({ facts }) => facts);
 
 /** Saves the state under a name, and replaces an earlier snapshot of this name. */
 function saveSnapshot({ store, machine }: Context, name: string): Snapshot {
-  const before = store.find(snapshotRow, 'snapshot', { name });
-  if (before !== undefined) removeSnapshot(store, before.id);
   const clock = readClock(store, machine);
-  const saved = { name, savedAt: machine, transactions: countOf(store, 'txn') };
-  const row = { ...saved, clock: clock.now, frozen: Number(clock.frozen) };
-  const id = store.insert('snapshot', row);
-  for (const table of savedTables)
-    store.run(`CREATE TABLE ${copyOf(id, table)} AS SELECT * FROM ${table}`);
-  return { ...saved, clock };
+  const facts = { name, savedAt: machine, clock, transactions: countOf(store, 'txn') };
+  const contents = Object.fromEntries(
+    savedTables.map((table) => [
+      table,
+      store.all(savedRow, `SELECT * FROM ${table} ORDER BY rowid`),
+    ]),
+  );
+  store.run('DELETE FROM snapshot WHERE name = ?', name);
+  store.insert('snapshot', {
+    name,
+    facts: JSON.stringify(facts),
+    contents: JSON.stringify(contents),
+  });
+  return facts;
 }
 
 /**
@@ -334,31 +339,23 @@ function saveSnapshot({ store, machine }: Context, name: string): Snapshot {
  * the main account.
  */
 function loadSnapshot(ctx: Context, name: string): Snapshot {
-  const { store, machine } = ctx;
-  const { id, snapshot } = requireSnapshot(store, name);
+  const { store } = ctx;
+  const saved = store.find(snapshotRow, 'snapshot', { name });
+  if (saved === undefined) throw notFound();
   const { apiKey, apiSecret, accountId } = readCredentials(store);
   // Lets SQLite check foreign keys only at the commit, because restored rows refer to each other.
   store.run('PRAGMA defer_foreign_keys = ON');
-  for (const table of savedTables) {
+  for (const [table, rows] of Object.entries(saved.contents)) {
     store.run(`DELETE FROM ${table}`);
-    store.run(`INSERT INTO ${table} SELECT * FROM ${copyOf(id, table)} ORDER BY rowid`);
+    for (const row of rows) store.insert(table, row);
   }
-  // A higher claim number invalidates the claims of workers that are posting now.
-  store.run('UPDATE webhook SET claim = max(claim + 1, ?), claimed_until = 0', machine);
-  setCredentials(store, accountId, apiKey, apiSecret);
-  setClock(ctx, snapshot.clock);
-  return snapshot;
+  // Ends the claims of workers that are posting now.
+  store.run('UPDATE webhook SET claimed_until = 0');
+  store.update('account', { apiKey, apiSecret }, { id: accountId });
+  setClock(ctx, saved.facts.clock);
+  return saved.facts;
 }
 
-function removeSnapshot(store: Store, id: number): void {
-  for (const table of savedTables) store.run(`DROP TABLE ${copyOf(id, table)}`);
-  store.run('DELETE FROM snapshot WHERE id = ?', id);
+function removeSnapshot(store: Store, name: string): void {
+  if (store.run('DELETE FROM snapshot WHERE name = ?', name) === 0) throw notFound();
 }
-
-function requireSnapshot(store: Store, name: string): v.InferOutput<typeof snapshotRow> {
-  const found = store.find(snapshotRow, 'snapshot', { name });
-  if (found === undefined) throw notFound();
-  return found;
-}
-
-const copyOf = (id: number, table: string): string => `copy_${id}_${table}`;

@@ -27,8 +27,8 @@ interface DatabaseFile {
  */
 export type OpenFile = (file: DatabaseFile) => Database.Database;
 
-/** The application id of a sandbox file: the letters `svsb`. */
-const applicationId = 0x73767362;
+/** The application id of a sandbox file: the letters `svse`. */
+const applicationId = 0x73767365;
 
 /** The columns of each table. */
 const tables: Readonly<Record<string, string>> = {
@@ -39,41 +39,32 @@ const tables: Readonly<Record<string, string>> = {
     id TEXT PRIMARY KEY,
     parent_id TEXT REFERENCES account (id),
     display_name TEXT NOT NULL,
+    api_key TEXT NOT NULL UNIQUE,
+    api_secret TEXT NOT NULL,
     created_at INTEGER NOT NULL`,
-  api_key: `
-    key TEXT PRIMARY KEY,
-    secret TEXT NOT NULL,
-    account_id TEXT NOT NULL REFERENCES account (id)`,
   used_signature: `
     signature TEXT PRIMARY KEY`,
+  // Double entry: a wallet per owner and currency. The house owns the wallets fees, desk and
+  // outside, and only its wallets may owe.
   wallet: `
     id TEXT PRIMARY KEY,
-    account_id TEXT NOT NULL REFERENCES account (id),
-    ccy TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    UNIQUE (account_id, ccy)`,
-  // Double entry: a book per owner, role and currency. Only the world outside and the currency
-  // desk may owe.
-  book: `
-    id INTEGER PRIMARY KEY,
     owner TEXT NOT NULL,
-    role TEXT NOT NULL,
     ccy TEXT NOT NULL,
-    balance INTEGER NOT NULL CHECK (balance >= 0 OR role IN ('desk', 'outside')),
-    changed_at INTEGER NOT NULL,
-    UNIQUE (owner, role, ccy)`,
-  // One movement of money; a subject makes each step once.
-  posting: `
-    id INTEGER PRIMARY KEY,
+    available INTEGER NOT NULL DEFAULT 0,
+    reserved INTEGER NOT NULL DEFAULT 0,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    UNIQUE (owner, ccy)`,
+  // What a movement of money changed; a subject makes each step once.
+  entry: `
     subject TEXT NOT NULL,
     step TEXT NOT NULL,
-    at INTEGER NOT NULL,
-    UNIQUE (subject, step)`,
-  entry: `
-    posting_id INTEGER NOT NULL REFERENCES posting (id),
-    book_id INTEGER NOT NULL REFERENCES book (id),
+    owner TEXT NOT NULL,
+    part TEXT NOT NULL,
+    ccy TEXT NOT NULL,
     amount INTEGER NOT NULL,
-    PRIMARY KEY (posting_id, book_id)`,
+    at INTEGER NOT NULL,
+    UNIQUE (subject, step, owner, part, ccy)`,
   // A transaction as JSON, with the columns by which lists filter and sort. number: in the order of
   // creation.
   txn: `
@@ -94,17 +85,16 @@ const tables: Readonly<Record<string, string>> = {
     msg TEXT NOT NULL,
     at INTEGER NOT NULL,
     document TEXT NOT NULL`,
-  // While a process posts what is ready for a webhook it holds a numbered claim, until a moment of
-  // the machine's clock.
+  // While a process posts what is ready for a webhook it holds a claim, until a moment of the
+  // machine's clock.
   webhook: `
     id TEXT PRIMARY KEY,
     account_id TEXT NOT NULL UNIQUE REFERENCES account (id),
     callback TEXT NOT NULL,
     secret TEXT NOT NULL,
     created_at INTEGER NOT NULL,
-    claim INTEGER NOT NULL DEFAULT 0,
     claimed_until INTEGER NOT NULL DEFAULT 0`,
-  // One event for one webhook, kept as the raw text that is signed and posted.
+  // One event for one webhook, kept as the raw text that is signed and posted. attempts: JSON.
   delivery: `
     id INTEGER PRIMARY KEY,
     webhook_id TEXT NOT NULL,
@@ -114,25 +104,15 @@ const tables: Readonly<Record<string, string>> = {
     body TEXT NOT NULL,
     status TEXT NOT NULL,
     tries INTEGER NOT NULL DEFAULT 0,
-    due_at INTEGER NOT NULL,
+    next_attempt_at INTEGER,
+    attempts TEXT NOT NULL DEFAULT '[]',
     created_at INTEGER NOT NULL`,
-  attempt: `
-    id INTEGER PRIMARY KEY,
-    delivery_id INTEGER NOT NULL REFERENCES delivery (id),
-    at INTEGER NOT NULL,
-    callback TEXT NOT NULL,
-    signature TEXT NOT NULL,
-    status INTEGER,
-    error TEXT,
-    duration INTEGER NOT NULL`,
-  // Snapshots; each has a copy of every table, named by its number.
+  // Snapshots, with the rows of the saved tables as JSON.
   snapshot: `
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
-    saved_at INTEGER NOT NULL,
-    clock INTEGER NOT NULL,
-    frozen INTEGER NOT NULL,
-    transactions INTEGER NOT NULL`,
+    facts TEXT NOT NULL,
+    contents TEXT NOT NULL`,
   // Injected faults; spent once applied as often as requested.
   fault: `
     id INTEGER PRIMARY KEY,
@@ -160,15 +140,13 @@ const tables: Readonly<Record<string, string>> = {
     chain TEXT NOT NULL,
     account_id TEXT NOT NULL REFERENCES account (id),
     txn_id TEXT REFERENCES txn (id)`,
-  // Money that came in without a transaction.
-  deposit: `
-    id TEXT PRIMARY KEY,
-    address TEXT NOT NULL REFERENCES address (address),
-    amount INTEGER NOT NULL`,
-  // What was broadcast on a blockchain, by the id of its transaction or deposit.
+  // What was broadcast on a blockchain, by the id of its transaction. Without a transaction, it is a
+  // deposit to account_id.
   transfer: `
     id TEXT PRIMARY KEY,
+    account_id TEXT REFERENCES account (id),
     chain TEXT NOT NULL,
+    amount INTEGER NOT NULL,
     confirmations INTEGER NOT NULL DEFAULT 0 CHECK (confirmations <= needed),
     needed INTEGER NOT NULL`,
   request_log: `
@@ -189,13 +167,9 @@ const indexes: Readonly<Record<string, string>> = {
   txn_listed: 'txn (account_id, created_at, number, state, source_method, dest_method)',
   txn_by_reference: 'txn (account_id, ext_ref_id) WHERE ext_ref_id IS NOT NULL',
   state_change_by_txn: 'state_change (txn_id, id)',
-  delivery_sending: "delivery (webhook_id, due_at, id) WHERE status = 'sending'",
-  attempt_by_delivery: 'attempt (delivery_id, id)',
-  fault_waiting: 'fault (id) WHERE spent = 0',
+  delivery_sending: "delivery (webhook_id, next_attempt_at, id) WHERE status = 'sending'",
   due_by_time: 'due (at, id)',
   due_by_subject: 'due (subject)',
-  address_by_account: 'address (account_id, chain) WHERE txn_id IS NULL',
-  transfer_pending: 'transfer (id) WHERE confirmations < needed',
 };
 
 /**
@@ -435,9 +409,7 @@ type SettingName =
   | 'webhookOptions'
   | 'tokenKey'
   | 'nodeKey'
-  | 'nodeId'
-  | 'outsideNodeKey'
-  | 'outsideNodeId';
+  | 'outsideNodeKey';
 
 const settingRow = v.object({ value: v.string() });
 

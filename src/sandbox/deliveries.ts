@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { assertReach, type Account } from './accounts.js';
 import { randomId, type Context, schedule, unschedule, type DueAction } from './world.js';
 import { readSetting, type Store, writeSetting } from './database.js';
-import { badRequest, notFound, isLoopback, writeJson, isFinal, type State } from './wire.js';
+import { badRequest, notFound, isLoopback, writeJson, isFinal, type State, json } from './wire.js';
 import {
   attemptAnswer,
   deliveryAnswer,
@@ -84,7 +84,7 @@ export function removeWebhook(store: Store, id: string): void {
     `DELETE FROM due WHERE subject IN (SELECT 'delivery:' || id FROM delivery WHERE ${open})`,
     id,
   );
-  store.run(`UPDATE delivery SET status = 'canceled' WHERE ${open}`, id);
+  store.run(`UPDATE delivery SET status = 'canceled', next_attempt_at = NULL WHERE ${open}`, id);
 }
 
 /**
@@ -139,9 +139,8 @@ export function changeWebhookOptions(
 }
 
 const deliveryRow = v.object({
-  ...v.omit(deliveryAnswer, ['nextAttemptAt', 'attempts']).entries,
-  tries: v.number(),
-  dueAt: v.number(),
+  ...deliveryAnswer.entries,
+  attempts: json(v.array(attemptAnswer)),
 });
 
 interface Event {
@@ -160,7 +159,11 @@ const deliver = 'deliver';
  * transaction.
  */
 export const deliveryActions: ReadonlyMap<string, DueAction> = new Map([
-  [deliver, ({ store }, subject) => setStatus(store, idOf(subject), 'sending')],
+  [
+    deliver,
+    ({ store }, subject) =>
+      void store.update('delivery', { status: 'sending' }, { id: idOf(subject) }),
+  ],
 ]);
 
 const subjectOf = (id: number): string => `delivery:${id}`;
@@ -186,7 +189,6 @@ export function enqueue(ctx: Context, accountId: string, event: Event, at: numbe
     txnState,
     body: writeJson(event),
     status: 'scheduled',
-    dueAt: at,
     createdAt: ctx.now,
   });
   dispatch(ctx, id, at);
@@ -195,7 +197,7 @@ export function enqueue(ctx: Context, accountId: string, event: Event, at: numbe
 
 /** Posts a delivery again to the account's current webhook, and resets the number of attempts. */
 export function replay(ctx: Context, id: number): void {
-  const { accountId, status } = findRow(ctx.store, id);
+  const { accountId, status } = showDelivery(ctx.store, id);
   const webhook = webhookOf(ctx.store, accountId);
   if (webhook === undefined) throw badRequest('the account has no webhook');
   if (status === 'sending') return;
@@ -203,25 +205,24 @@ export function replay(ctx: Context, id: number): void {
   dispatch(ctx, id, ctx.now);
 }
 
+const triesRow = v.object({ tries: v.number() });
+
 /**
  * Stores an attempt, and marks the delivery as delivered or failed, or schedules the next attempt.
  */
 function recordAttempt(ctx: Context, id: number, attempt: Attempt): void {
-  const { durationMs: duration, ...facts } = attempt;
+  const { store } = ctx;
   const { at, status } = attempt;
-  ctx.store.insert('attempt', { deliveryId: id, ...facts, duration });
-  const { tries } = findRow(ctx.store, id);
-  const pause = deliveries.retries[tries];
-  ctx.store.update('delivery', { tries: tries + 1 }, { id });
-  if (status !== null && status >= 200 && status < 300) setStatus(ctx.store, id, 'delivered');
-  else if (pause === undefined) setStatus(ctx.store, id, 'failed');
+  const attempts = JSON.stringify([...showDelivery(store, id).attempts, attempt]);
+  const tries = store.find(triesRow, 'delivery', { id })?.tries ?? 0;
+  const isDelivered = status !== null && status >= 200 && status < 300;
+  const pause = isDelivered ? undefined : deliveries.retries[tries];
+  const ended = { status: isDelivered ? 'delivered' : 'failed', nextAttemptAt: null };
+  store.update('delivery', { attempts, tries: tries + 1, ...ended }, { id });
   // Counts the pause before a retry from the time at which the delivery was due, so that every
   // retry runs even if a test advances the clock far ahead.
-  else dispatch(ctx, id, at + pause);
+  if (pause !== undefined) dispatch(ctx, id, at + pause);
 }
-
-const setStatus = (store: Store, id: number, status: Delivery['status']): unknown =>
-  store.update('delivery', { status }, { id });
 
 /**
  * Schedules a delivery if the time `at` is in the future, and makes the delivery ready otherwise.
@@ -230,18 +231,15 @@ function dispatch(ctx: Context, id: number, at: number): void {
   unschedule(ctx, subjectOf(id));
   const isDue = at <= ctx.now;
   const status = isDue ? 'sending' : 'scheduled';
-  ctx.store.update('delivery', { status, dueAt: at }, { id });
+  ctx.store.update('delivery', { status, nextAttemptAt: at }, { id });
   if (!isDue) schedule(ctx, deliver, subjectOf(id), at);
 }
 
-function findRow(store: Store, id: number): v.InferOutput<typeof deliveryRow> {
+export function showDelivery(store: Store, id: number): Delivery {
   const found = store.find(deliveryRow, 'delivery', { id });
   if (found === undefined) throw notFound();
   return found;
 }
-
-export const showDelivery = (store: Store, id: number): Delivery =>
-  withAttempts(store, findRow(store, id));
 
 /** A filter for deliveries. A field that the filter omits matches every delivery. */
 export interface DeliveryFilter {
@@ -263,15 +261,7 @@ export function listDeliveries(
     status ?? null,
     limit,
   );
-  return rows.toReversed().map((row) => withAttempts(store, row));
-}
-
-function withAttempts(store: Store, row: v.InferOutput<typeof deliveryRow>): Delivery {
-  const { tries: _, dueAt, ...delivery } = row;
-  const isOpen = delivery.status === 'scheduled' || delivery.status === 'sending';
-  const select = 'SELECT *, duration AS duration_ms FROM attempt WHERE delivery_id = ? ORDER BY id';
-  const attempts = store.all(attemptAnswer, select, delivery.id);
-  return { ...delivery, nextAttemptAt: isOpen ? dueAt : null, attempts };
+  return rows.toReversed();
 }
 
 interface WorkerDeps {
@@ -291,37 +281,33 @@ const graceMs = 500;
 
 const readyRow = v.object({
   id: v.number(),
-  dueAt: v.number(),
+  nextAttemptAt: v.number(),
   body: v.string(),
   webhookId: v.string(),
   callback: v.string(),
   secret: v.string(),
-  /**
-   * The number of the last claim of a process on the webhook, which is higher than the numbers of
-   * all earlier claims.
-   */
-  claim: v.number(),
 });
 
 type Ready = v.InferOutput<typeof readyRow>;
+type Claimed = Ready & { readonly claimedUntil: number };
 
 /** Finds the first ready delivery to a webhook that no process has claimed. */
 const findReady = ({ store, machine }: Context): Ready | undefined =>
   store.one(
     readyRow,
-    `SELECT delivery.id, due_at, body, webhook_id, callback, secret, claim
+    `SELECT delivery.id, next_attempt_at, body, webhook_id, callback, secret
      FROM webhook JOIN delivery ON webhook_id = webhook.id AND status = 'sending'
-     WHERE claimed_until <= ? ORDER BY due_at, delivery.id LIMIT 1`,
+     WHERE claimed_until <= ? ORDER BY next_attempt_at, delivery.id LIMIT 1`,
     machine,
   );
 
-function claimReady(ctx: Context): Ready | undefined {
+/** Claims the webhook of a ready delivery. The end of the claim identifies the claim. */
+function claimReady(ctx: Context): Claimed | undefined {
   const ready = findReady(ctx);
   if (ready === undefined) return undefined;
-  const claim = Math.max(ready.claim + 1, ctx.machine);
   const claimedUntil = ctx.machine + claimMs;
-  ctx.store.update('webhook', { claim, claimedUntil }, { id: ready.webhookId });
-  return { ...ready, claim };
+  ctx.store.update('webhook', { claimedUntil }, { id: ready.webhookId });
+  return { ...ready, claimedUntil };
 }
 
 /**
@@ -379,7 +365,7 @@ export function createDeliveryWorker(deps: WorkerDeps) {
 /** Posts a claimed delivery, and records the attempt unless this process has lost the claim. */
 async function deliverOnce(
   { read, write, post }: WorkerDeps,
-  { id, dueAt: at, body, webhookId, callback, secret, claim }: Ready,
+  { id, nextAttemptAt: at, body, webhookId, callback, secret, claimedUntil }: Claimed,
   closing: AbortSignal,
 ): Promise<void> {
   const { ca, method, signatureHeader } = read(({ store, wireNames }) => ({
@@ -399,7 +385,8 @@ async function deliverOnce(
   const isCut = closing.aborted;
   const durationMs = Math.round(performance.now() - startedAt);
   await write((ctx) => {
-    const released = ctx.store.update('webhook', { claimedUntil: 0 }, { id: webhookId, claim });
+    const claim = { id: webhookId, claimedUntil };
+    const released = ctx.store.update('webhook', { claimedUntil: 0 }, claim);
     if (released === 1 && !isCut)
       recordAttempt(ctx, id, { at, callback, signature, ...result, durationMs });
   });

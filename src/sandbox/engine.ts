@@ -13,15 +13,7 @@ import {
   insertStateChange,
   updateTransaction,
 } from './transactions.js';
-import {
-  InsufficientFunds,
-  leg,
-  type Leg,
-  type Movement,
-  openWallet,
-  post,
-  type Role,
-} from './accounts.js';
+import { InsufficientFunds, leg, type Leg, type Movement, post, type Role } from './accounts.js';
 import { announce } from './deliveries.js';
 
 const outcomes: Readonly<Record<PaymentOutcome, Ending>> = {
@@ -132,7 +124,6 @@ export function returnSend(ctx: Context, txn: Transaction): Transaction {
 export function completeReceive(ctx: Context, requested: Transaction): Transaction {
   const matches = pays(destinationOf(requested.sourceDetails));
   const txn = withOtherAmount(ctx.store, matches, requested);
-  openWallet(ctx, txn.accountId, txn.destCcy);
   return take(ctx, txn, 'settle', settlement(txn, 'outside', 'available'), 'settle');
 }
 
@@ -147,7 +138,6 @@ export function credit(
   ccy: string,
   amount: Big,
 ): void {
-  openWallet(ctx, accountId, ccy);
   const legs = [
     leg('outside', accountId, ccy, amount.neg()),
     leg('available', accountId, ccy, amount),
@@ -157,7 +147,6 @@ export function credit(
 
 /** Executes a swap, or fails the transaction if the balance no longer covers the swap. */
 export function executeSwap(ctx: Context, txn: Transaction): Transaction {
-  openWallet(ctx, txn.accountId, txn.destCcy);
   return ifFunded(ctx, txn, 'settle', settlement(txn, 'available', 'available'));
 }
 
@@ -180,8 +169,8 @@ const reservation = ({ accountId, sourceCcy }: Transaction, amount: Big): Leg[] 
 ];
 
 /**
- * The movements of a settlement: the charge leaves the book `from`, the arriving amount enters the
- * book `to`, and the difference is service fee, network fee, and currency conversion.
+ * The movements of a settlement: the charge leaves the role `from`, the arriving amount enters the
+ * role `to`, and the difference is service fee, network fee, and currency conversion.
  */
 function settlement(txn: Transaction, from: Role, to: Role): Leg[] {
   const { accountId, sourceCcy, destCcy, charge, arrives, serviceFee, networkFee } = txn;

@@ -1,45 +1,26 @@
 // Faults that the sandbox injects into requests, payments and webhooks. The database stores each
 // fault, and how often it was applied.
-import Big from 'big.js';
 import * as v from 'valibot';
-import { parseDuration } from '../formats/calendar.js';
 import type { Fault } from '../formats/sandbox/answers.js';
 import type { Store } from './database.js';
-import { readJson, writeJson, notFound, orRefuse, states, type State } from './wire.js';
+import {
+  readJson,
+  writeJson,
+  notFound,
+  states,
+  type State,
+  json,
+  duration,
+  durationIn,
+  numberOrText,
+  whole,
+} from './wire.js';
 import { deliveries } from './unspecified.js';
-
-// A value of a fault is JSON, or text from the command line.
-
-const isNumber = (given: unknown): boolean =>
-  given instanceof Big ||
-  typeof given === 'number' ||
-  (typeof given === 'string' && /^\d{1,15}(\.\d{1,8})?$/.test(given));
-
-const number = v.pipe(v.custom<number>(isNumber, 'must be a number'), v.transform(Number));
-
-const whole = (min: number, max: number) =>
-  v.pipe(number, v.integer(), v.minValue(min), v.maxValue(max));
 
 const flag = v.pipe(
   v.custom<boolean>((given) => /^(?:true|false)$/.test(String(given)), 'must be true or false'),
   v.transform((given) => String(given) === 'true'),
 );
-
-/** A number in a unit of `unitMs`, or a text with its own unit, such as `2s`. */
-const durationIn = (unitMs: number, max: number) =>
-  v.pipe(
-    v.custom<number | string>((given) => typeof given === 'string' || isNumber(given)),
-    v.transform((given) =>
-      typeof given === 'string'
-        ? Math.ceil(orRefuse(() => parseDuration(given)) / unitMs)
-        : Number(given),
-    ),
-    v.integer(),
-    v.minValue(0),
-    v.maxValue(max),
-  );
-
-const duration = durationIn(1, 3.2e12);
 
 const count = whole(1, 1_000_000);
 
@@ -143,7 +124,7 @@ export const faultRule = v.variant('kind', [
   rule('settled-amount', {
     ...countFields,
     side: v.picklist(['source', 'dest']),
-    factor: v.pipe(number, v.gtValue(0), v.maxValue(10)),
+    factor: v.pipe(numberOrText, v.gtValue(0), v.maxValue(10)),
     destination,
   }),
   /** Reports a completed send as failed or rejected after a delay, and returns the money. */
@@ -262,7 +243,7 @@ export type PaymentOutcome = Of<'payment'>['outcome'];
 
 const row = v.object({
   id: v.number(),
-  rule: v.pipe(v.string(), v.transform(readJson), faultRule),
+  rule: json(faultRule, readJson),
   seen: v.number(),
   applied: v.number(),
   spent: v.pipe(

@@ -10,12 +10,12 @@ import {
   blockAction,
   confirmTransfer,
   pendingTransfers,
-  requireTransfer,
   chainCurrency,
   findOwnAddress,
   findInvoice,
+  type OwnAddress,
 } from './world.js';
-import { endUnpaid, executeSwap, move, returnSend } from './engine.js';
+import { credit, endUnpaid, executeSwap, move, returnSend } from './engine.js';
 import {
   requireTransaction,
   type Transaction,
@@ -34,8 +34,6 @@ import {
 } from './kind.js';
 import {
   autoPay,
-  creditDeposit,
-  findDeposit,
   lightningReceive,
   onchainReceive,
   lightningSend,
@@ -50,19 +48,21 @@ import {
   extRefIdUsed,
   notEnoughFunds,
   fields,
+  fromUnits,
   text,
   notFound,
   orRefuse,
   readAmount,
 } from './wire.js';
 import * as v from 'valibot';
-import { type Account, balanceOf } from './accounts.js';
+import { type Account, availableIn } from './accounts.js';
 import { formatAmount } from '../formats/amount.js';
 import { takeFault } from './faults.js';
-import { maxTextLength, networkFeeDeduction } from './unspecified.js';
+import { maxTextLength, networkFeeDeduction, confirmationsNeeded } from './unspecified.js';
 import { detectDestination } from '../formats/destination.js';
 import type { Invoice } from '../formats/bolt11/decode.js';
 import type Big from 'big.js';
+import { type Store } from './database.js';
 
 /** Swaps between two wallets of one account, which the client's confirmation executes. */
 const swap: Kind = {
@@ -101,17 +101,6 @@ const onTransaction =
 
 const arrive = onTransaction((ctx, txn) => kindOf(txn).arrive?.(ctx, txn));
 
-/** Scheduled actions of transactions and blockchains, by name. */
-export const dueActions = (): ReadonlyMap<string, DueAction> =>
-  new Map([
-    ['lapse', onTransaction((ctx, txn) => move(ctx, txn, 'lapse'))],
-    [autoPay, onTransaction(payIncoming)],
-    ['start', onTransaction((ctx, txn) => kindOf(txn).start?.(ctx, txn))],
-    ['arrive', arrive],
-    ['return', onTransaction(returnSend)],
-    [blockAction, nextBlock],
-  ]);
-
 export const isPayable = (txn: Transaction): boolean => kindOf(txn).payable !== undefined;
 
 /** Whether a payer can pay the transaction now. */
@@ -128,9 +117,19 @@ export function payIncoming(ctx: Context, txn: Transaction): Transaction {
 }
 
 const nextBlock: DueAction = (ctx, id) => {
-  const transfer = requireTransfer(ctx.store, id);
-  if (!addConfirmations(ctx, transfer, 1)) awaitBlock(ctx, id, transfer.chain);
+  const { chain, confirmations, needed } = addConfirmations(ctx, id, 1);
+  if (confirmations < needed) awaitBlock(ctx, id, chain);
 };
+
+/** Scheduled actions of transactions and blockchains, by name. */
+export const dueActions: ReadonlyMap<string, DueAction> = new Map([
+  ['lapse', onTransaction((ctx, txn) => move(ctx, txn, 'lapse'))],
+  [autoPay, onTransaction(payIncoming)],
+  ['start', onTransaction((ctx, txn) => kindOf(txn).start?.(ctx, txn))],
+  ['arrive', arrive],
+  ['return', onTransaction(returnSend)],
+  [blockAction, nextBlock],
+]);
 
 /**
  * Mines `count` blocks on every chain: starts the transfers that are scheduled for later, then adds
@@ -144,20 +143,23 @@ export function mine(ctx: Context, count: number): Transfer[] {
     ctx.now,
   );
   runDueActions(ctx);
-  const waiting = pendingTransfers(ctx.store);
-  for (const transfer of waiting) addConfirmations(ctx, transfer, count);
-  return waiting.map(({ id }) => requireTransfer(ctx.store, id));
+  return pendingTransfers(ctx.store).map(({ id }) => addConfirmations(ctx, id, count));
 }
 
-/** Adds confirmations to a transfer. Returns true if the transfer has all its confirmations. */
-function addConfirmations(ctx: Context, transfer: Transfer, count: number): boolean {
-  const { id, confirmations, needed } = confirmTransfer(ctx, transfer, count);
-  if (confirmations < needed) return false;
+/**
+ * Adds confirmations to a transfer. If the transfer has all its confirmations, credits the deposit
+ * or settles the transaction.
+ */
+function addConfirmations(ctx: Context, id: string, count: number): Transfer {
+  const { transfer, accountId, amount } = confirmTransfer(ctx, id, count);
+  if (transfer.confirmations < transfer.needed) return transfer;
   unschedule(ctx, id);
-  const deposit = findDeposit(ctx.store, id);
-  if (deposit !== undefined) creditDeposit(ctx, deposit);
-  else arrive(ctx, id);
-  return true;
+  if (accountId === null) arrive(ctx, id);
+  else {
+    const ccy = chainCurrency[transfer.chain];
+    credit(ctx, id, accountId, ccy, fromUnits(ccy, amount));
+  }
+  return transfer;
 }
 
 export const createRequestBody = v.pipe(
@@ -232,7 +234,7 @@ function deductionsOf(
 
 function assertFunded(ctx: Context, account: Account, source: RequestedSide, quote: Quote): void {
   if (source.method !== ctx.wireNames.method) return;
-  const available = balanceOf(ctx.store, account.id, source.ccy, 'available');
+  const available = availableIn(ctx.store, account.id, source.ccy);
   if (available.gte(quote.charge)) return;
   const [needed, left] = [quote.charge, available].map((value) =>
     formatAmount({ ccy: source.ccy, value }),
@@ -250,73 +252,67 @@ export function payFromOutside(
   target: string,
   amount: string | undefined,
 ): Unserialized<Paid> {
-  const txn = findTransaction(ctx.store, target);
-  if (txn !== undefined) return payTransaction(ctx, txn, amount);
+  const { store } = ctx;
+  const found = findTransaction(store, target) ?? findPaid(ctx, target);
+  if ('state' in found) {
+    if (amount !== undefined && isPayable(found))
+      throw badRequest('amount must not be set, because this transaction has a fixed amount');
+    return show(payIncoming(ctx, found));
+  }
+  if (amount === undefined) {
+    if (found.txnId === null)
+      throw badRequest('amount must be set, because this address accepts any amount');
+    return show(payIncoming(ctx, requireTransaction(store, found.txnId)));
+  }
+  const ccy = chainCurrency[found.chain];
+  const value = readAmount(ccy, amount);
+  const id = payAddress(ctx, found, value);
+  const txn = findTransaction(store, id);
+  if (txn !== undefined) return show(txn);
+  const needed = confirmationsNeeded(found.chain, value);
+  return { depositId: id, ccy, amount: value, confirmations: 0, needed };
+}
+
+/** Finds the receive request of an invoice, or the record of an address. */
+function findPaid({ store }: Context, target: string): Transaction | OwnAddress {
   if (/^[0-9a-f-]{36}$/i.test(target)) throw notFound();
   const found = orRefuse(() => detectDestination(target));
   switch (found.kind) {
     case 'bolt11':
-      return payTransaction(ctx, receiveOf(ctx, found.value), amount);
+      return receiveOf(store, found.value);
     case 'bip21':
-      return payOwnAddress(ctx, found.value.bitcoin?.address ?? '', amount);
+      return ownAddress(store, found.value.bitcoin?.address ?? '');
     case 'bitcoin-address':
     case 'tron-address':
     case 'evm-address':
-      return payOwnAddress(ctx, found.value.address, amount);
+      return ownAddress(store, found.value.address);
     default:
       throw badRequest('only a transaction, an invoice or an address of this service can be paid');
   }
 }
 
-function payTransaction(
-  ctx: Context,
-  txn: Transaction,
-  amount: string | undefined,
-): Unserialized<Paid> {
-  if (amount !== undefined && isPayable(txn))
-    throw badRequest('amount must not be set, because this transaction has a fixed amount');
-  return show(payIncoming(ctx, txn));
-}
-
-function receiveOf({ store }: Context, { invoice, paymentHash }: Invoice): Transaction {
+function receiveOf(store: Store, { invoice, paymentHash }: Invoice): Transaction {
   const stored = findInvoice(store, paymentHash);
   if (stored?.txnId == null || stored.invoice !== invoice)
     throw badRequest('the invoice is not from this service');
   return requireTransaction(store, stored.txnId);
 }
 
-function payOwnAddress(
-  ctx: Context,
-  address: string,
-  amount: string | undefined,
-): Unserialized<Paid> {
-  const own = findOwnAddress(ctx.store, address);
+function ownAddress(store: Store, address: string): OwnAddress {
+  const own = findOwnAddress(store, address);
   if (own === undefined) throw badRequest('the address does not belong to this service');
-  if (amount === undefined) {
-    if (own.txnId === null)
-      throw badRequest('amount must be set, because this address accepts any amount');
-    return payTransaction(ctx, requireTransaction(ctx.store, own.txnId), undefined);
-  }
-  const ccy = chainCurrency[own.chain];
-  const value = readAmount(ccy, amount);
-  const id = payAddress(ctx, own, value);
-  const txn = findTransaction(ctx.store, id);
-  if (txn !== undefined) return show(txn);
-  const { confirmations, needed } = requireTransfer(ctx.store, id);
-  return { depositId: id, ccy, amount: value, confirmations, needed };
+  return own;
 }
 
 const show = ({ id, state }: Transaction): Paid => ({ txnId: id, txnState: state });
 
 export function fund(ctx: Context, account: Account, ccy: string, amount: Big): void {
-  const quoted = createTransaction(ctx, account, {
-    sourceReq: { ccy: 'BTC', method: 'on-chain', reqDetails: {} },
-    destReq: { ccy, method: ctx.wireNames.method, amtRequested: amount, reqDetails: {} },
+  const body = v.parse(createRequestBody, {
+    sourceReq: { ccy: 'BTC', method: 'on-chain' },
+    destReq: { ccy, method: ctx.wireNames.method, amtRequested: amount },
     note: 'Sandbox money',
-    deductNetworkFeesFromDest: false,
-    deductNetworkFees: false,
   });
+  const quoted = createTransaction(ctx, account, body);
   payIncoming(ctx, onchainReceive.confirm(ctx, quoted));
-  const transfer = requireTransfer(ctx.store, quoted.id);
-  addConfirmations(ctx, transfer, transfer.needed);
+  addConfirmations(ctx, quoted.id, Number.MAX_SAFE_INTEGER);
 }

@@ -1,9 +1,8 @@
 // The kinds of transaction that receive and send bitcoin and USDT: over Lightning, to Lightning
 // Addresses, and on blockchains.
 import Big from 'big.js';
-import * as v from 'valibot';
 import { type Account, findAccount } from './accounts.js';
-import { readAutoPay, type Store } from './database.js';
+import { readAutoPay } from './database.js';
 import {
   type Context,
   randomId,
@@ -13,14 +12,13 @@ import {
   schedule,
   broadcast,
   type Chain,
-  chainCurrency,
   findOwnAddress,
   issueAddress,
   type OwnAddress,
   findInvoice,
   isLocalNode,
 } from './world.js';
-import { completeReceive, credit, move, scheduleLapse } from './engine.js';
+import { completeReceive, move, scheduleLapse } from './engine.js';
 import {
   type CreateRequest,
   type Kind,
@@ -32,7 +30,7 @@ import {
   requiredDetail,
   sending,
 } from './kind.js';
-import { badRequest, fromUnits, toUnits, orRefuse } from './wire.js';
+import { badRequest, orRefuse } from './wire.js';
 import {
   findTransaction,
   requireTransaction,
@@ -49,7 +47,6 @@ import {
   unknownLnurlUser,
 } from './unspecified.js';
 import { formatBip21, decodeLnurl, parseLightningAddress } from '../formats/destination.js';
-import { chains } from '../formats/sandbox/answers.js';
 import { btcFromMsat } from '../formats/amount.js';
 import { decodeInvoice, type Invoice } from '../formats/bolt11/decode.js';
 import { pays, takeFault } from './faults.js';
@@ -162,21 +159,20 @@ function detectPayment(ctx: Context, txn: Transaction, amount: Big): Transaction
   return detected;
 }
 
-const depositRow = v.object({
-  id: v.string(),
-  accountId: v.string(),
-  chain: v.picklist(chains),
-  amount: v.number(),
-});
-
-type Deposit = v.InferOutput<typeof depositRow>;
-
-/** Pays an address of the service, and returns the id of the transaction or deposit. */
-export function payAddress(ctx: Context, own: OwnAddress, amount: Big): string {
-  const txn = own.txnId === null ? undefined : requireTransaction(ctx.store, own.txnId);
-  return txn?.state === 'srcintent'
-    ? detectPayment(ctx, txn, amount).id
-    : openDeposit(ctx, own, amount);
+/**
+ * Pays an address of the service, and returns the id of the transaction or deposit. Permanent
+ * addresses and the addresses of paid or expired receive requests accept any amount as a deposit.
+ */
+export function payAddress(
+  ctx: Context,
+  { txnId, accountId, chain }: OwnAddress,
+  amount: Big,
+): string {
+  const txn = txnId === null ? undefined : requireTransaction(ctx.store, txnId);
+  if (txn?.state === 'srcintent') return detectPayment(ctx, txn, amount).id;
+  const id = randomId(ctx.random);
+  broadcast(ctx, id, chain, amount, accountId);
+  return id;
 }
 
 /**
@@ -201,33 +197,6 @@ const sendingOn = (chain: Chain, read: (text: string) => { address: string; hash
 /** The detail of the destination that the quote has checked. */
 const paidDetail = ({ destDetails }: Transaction, name: 'address' | 'paymentRequest'): string =>
   String(destDetails.reqDetails[name]);
-
-export function findDeposit(store: Store, id: string): Deposit | undefined {
-  return store.one(
-    depositRow,
-    'SELECT id, account_id, chain, amount FROM deposit JOIN address USING (address) WHERE id = ?',
-    id,
-  );
-}
-
-export function creditDeposit(
-  ctx: Context,
-  { id, accountId, chain, amount: units }: Deposit,
-): void {
-  const ccy = chainCurrency[chain];
-  credit(ctx, id, accountId, ccy, fromUnits(ccy, units));
-}
-
-/**
- * Records a deposit and broadcasts its transfer. Permanent addresses and the addresses of paid or
- * expired receive requests accept any amount.
- */
-function openDeposit(ctx: Context, { address, chain }: OwnAddress, amount: Big): string {
-  const id = randomId(ctx.random);
-  ctx.store.insert('deposit', { id, address, amount: toUnits(chainCurrency[chain], amount) });
-  broadcast(ctx, id, chain, amount);
-  return id;
-}
 
 /** Pays a BOLT11 invoice, each only once, unless a fault allows a second payment. */
 export const lightningSend: Kind = {

@@ -142,48 +142,41 @@ const list = (institutionType: InstitutionType, names: Names = {}) =>
 type InstitutionType = 'bank' | 'mobile';
 
 /**
- * The data of each method: code, country (ISO 3166-1 alpha-2), currency, calling code of mobile
- * numbers, and type of institution. The last value of each row states whether a payout arrives
- * within minutes, or after the 1 to 3 business days of a standard bank transfer.
+ * The code of each method, its country (ISO 3166-1 alpha-2), its currency, and the calling code of
+ * mobile numbers.
  */
-const table: readonly (readonly [
-  string,
-  string,
-  string,
-  string,
-  InstitutionType,
-  'minutes' | 'days',
-])[] = [
-  ['cad-interac', 'CA', 'CAD', '1', 'bank', 'minutes'],
-  ['inr-bank', 'IN', 'INR', '91', 'bank', 'days'],
-  ['idr-bank', 'ID', 'IDR', '62', 'bank', 'days'],
-  ['ke-kes-mobile', 'KE', 'KES', '254', 'mobile', 'minutes'],
-  ['myr-bank', 'MY', 'MYR', '60', 'bank', 'days'],
-  ['myr-mobile', 'MY', 'MYR', '60', 'mobile', 'minutes'],
-  ['ng-ngn-bank', 'NG', 'NGN', '234', 'bank', 'days'],
-  ['ng-ngn-mobile', 'NG', 'NGN', '234', 'mobile', 'minutes'],
-  ['ph-php-bank', 'PH', 'PHP', '63', 'bank', 'days'],
-  ['rw-rwf-mobile', 'RW', 'RWF', '250', 'mobile', 'minutes'],
-  ['rw-rwf-bank', 'RW', 'RWF', '250', 'bank', 'days'],
-  ['sg-sgd-bank', 'SG', 'SGD', '65', 'bank', 'days'],
-  ['krw-bank', 'KR', 'KRW', '82', 'bank', 'days'],
-  ['thb-bank', 'TH', 'THB', '66', 'bank', 'days'],
-  ['vnd-instant', 'VN', 'VND', '84', 'bank', 'minutes'],
-  ['bj-xof-mobile', 'BJ', 'XOF', '229', 'mobile', 'minutes'],
-  ['ci-xof-mobile', 'CI', 'XOF', '225', 'mobile', 'minutes'],
-  ['gh-ghs-mobile', 'GH', 'GHS', '233', 'mobile', 'minutes'],
-  ['sn-xof-mobile', 'SN', 'XOF', '221', 'mobile', 'minutes'],
-  ['tw-twd-mobile', 'TW', 'TWD', '886', 'mobile', 'minutes'],
-  ['kh-usd-mobile', 'KH', 'USD', '855', 'mobile', 'minutes'],
+const table: readonly (readonly [string, string, string, string])[] = [
+  ['cad-interac', 'CA', 'CAD', '1'],
+  ['inr-bank', 'IN', 'INR', '91'],
+  ['idr-bank', 'ID', 'IDR', '62'],
+  ['ke-kes-mobile', 'KE', 'KES', '254'],
+  ['myr-bank', 'MY', 'MYR', '60'],
+  ['myr-mobile', 'MY', 'MYR', '60'],
+  ['ng-ngn-bank', 'NG', 'NGN', '234'],
+  ['ng-ngn-mobile', 'NG', 'NGN', '234'],
+  ['ph-php-bank', 'PH', 'PHP', '63'],
+  ['rw-rwf-mobile', 'RW', 'RWF', '250'],
+  ['rw-rwf-bank', 'RW', 'RWF', '250'],
+  ['sg-sgd-bank', 'SG', 'SGD', '65'],
+  ['krw-bank', 'KR', 'KRW', '82'],
+  ['thb-bank', 'TH', 'THB', '66'],
+  ['vnd-instant', 'VN', 'VND', '84'],
+  ['bj-xof-mobile', 'BJ', 'XOF', '229'],
+  ['ci-xof-mobile', 'CI', 'XOF', '225'],
+  ['gh-ghs-mobile', 'GH', 'GHS', '233'],
+  ['sn-xof-mobile', 'SN', 'XOF', '221'],
+  ['tw-twd-mobile', 'TW', 'TWD', '886'],
+  ['kh-usd-mobile', 'KH', 'USD', '855'],
 ];
 
-const payoutMethods = table.map(([method, country, ccy, callingCode, institutionType, speed]) => ({
+const payoutMethods = table.map(([method, country, ccy, callingCode]) => ({
   method,
   country,
   ccy,
   callingCode,
-  institutionType,
-  instant: speed === 'minutes',
+  institutionType: method.endsWith('-mobile') ? ('mobile' as const) : ('bank' as const),
+  /** Whether a payout arrives within minutes, unlike a standard bank transfer. */
+  instant: !method.endsWith('-bank'),
 }));
 
 type PayoutMethod = (typeof payoutMethods)[number];

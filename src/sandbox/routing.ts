@@ -25,8 +25,7 @@ export interface Incoming {
   readonly target: string;
   /** The request headers, keyed by their names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** The bytes of the body, or undefined if the body was longer than the service accepts. */
-  readonly body: Uint8Array | undefined;
+  readonly body: Uint8Array;
 }
 
 export interface Outgoing {
@@ -72,7 +71,7 @@ export interface Route {
  * path matches one segment, and a trailing slash is significant. If several routes match, the first
  * route answers.
  */
-export type Answers<C, A = unknown> = Readonly<Record<string, (call: C) => A>>;
+type Answers<C, A = unknown> = Readonly<Record<string, (call: C) => A>>;
 
 /** Pages and other endpoints outside the specification. */
 export const pages = (answers: Answers<Call, Outgoing>, prefix = ''): Route[] =>
@@ -81,29 +80,31 @@ export const pages = (answers: Answers<Call, Outgoing>, prefix = ''): Route[] =>
     return { method, path: prefix + path, answer };
   });
 
-const wrapped = <C>(answers: Answers<C>, wrap: (answer: (call: C) => unknown) => Route['answer']) =>
-  Object.fromEntries(Object.entries(answers).map(([name, answer]) => [name, wrap(answer)]));
+/** Endpoints that answer JSON to the calls that `admit` accepts. */
+const jsonEndpoints = <C>(prefix: string, answers: Answers<C>, admit: (call: Call) => C): Route[] =>
+  Object.entries(answers).flatMap(([name, answer]) =>
+    pages(
+      {
+        [name](call) {
+          const admitted = admit(call);
+          assertContentType(call.incoming);
+          return jsonAnswer(200, answer(admitted));
+        },
+      },
+      prefix,
+    ),
+  );
 
-/** Endpoints that answer JSON, and that every program may call. */
+/** Endpoints that every program may call. */
 export const openEndpoints = (prefix: string, answers: Answers<Call>): Route[] =>
-  pages(
-    wrapped(answers, (answer) => (call) => {
-      assertContentType(call.incoming);
-      return jsonAnswer(200, answer(call));
-    }),
-    prefix,
-  );
+  jsonEndpoints(prefix, answers, (call) => call);
 
-/** Endpoints that answer JSON to a caller with an access token. */
+/** Endpoints for callers with an access token. */
 export const endpointsOf = (prefix: string, answers: Answers<AccountCall>): Route[] =>
-  pages(
-    wrapped(answers, (answer) => (call) => {
-      const account = authenticate(call.ctx, call.incoming.headers['authorization']);
-      assertContentType(call.incoming);
-      return jsonAnswer(200, answer({ ...call, account }));
-    }),
-    prefix,
-  );
+  jsonEndpoints(prefix, answers, (call) => ({
+    ...call,
+    account: authenticate(call.ctx, call.incoming.headers['authorization']),
+  }));
 
 /**
  * The length at which the service cuts an error message, because an error message may quote a long
@@ -155,7 +156,7 @@ export function jsonAnswer(status: number, body: unknown): Outgoing {
  * without a body.
  */
 function assertContentType({ method, headers, body }: Incoming): void {
-  const needed = method === 'POST' || method === 'PUT' || (method !== 'GET' && body?.length !== 0);
+  const needed = method === 'POST' || method === 'PUT' || (method !== 'GET' && body.length > 0);
   const [type = ''] = (headers['content-type'] ?? '').split(';');
   if (needed && type.trim().toLowerCase() !== 'application/json') {
     throw badRequest('Content-Type must be application/json');
@@ -166,7 +167,7 @@ function assertContentType({ method, headers, body }: Incoming): void {
  * Returns the body of a request as text. Throws a `Refusal` if the body is too long or not UTF-8.
  */
 export function bodyText({ body }: Incoming): string {
-  if (body === undefined || body.length > maxBodyLength)
+  if (body.length > maxBodyLength)
     throw badRequest(`the body is longer than ${maxBodyLength} bytes`);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
@@ -216,7 +217,7 @@ function decoded(value: string): string {
   }
 }
 
-const keyRow = v.object({ secret: v.string(), accountId: v.string() });
+const keyRow = v.object({ apiSecret: v.string(), id: v.string() });
 const claims = v.object({ sub: v.string(), exp: v.number() });
 
 const jwtHeader = encodePart({ alg: 'HS256', typ: 'JWT' });
@@ -227,14 +228,10 @@ const jwtHeader = encodePart({ alg: 'HS256', typ: 'JWT' });
  */
 export function issueToken(ctx: Context, { headers }: Incoming, body: string) {
   const { 'x-api-key': apiKey, 'x-api-signature': signature } = headers;
-  const keyRecord =
-    apiKey === undefined
-      ? undefined
-      : ctx.store.one(keyRow, 'SELECT secret, account_id FROM api_key WHERE key = ?', apiKey);
-  if (apiKey === undefined || signature === undefined || keyRecord === undefined) {
+  const account = apiKey === undefined ? apiKey : ctx.store.find(keyRow, 'account', { apiKey });
+  if (signature === undefined || account === undefined)
     throw unauthorized('invalid API key or signature');
-  }
-  const expected = createHmac('sha256', keyRecord.secret)
+  const expected = createHmac('sha256', account.apiSecret)
     .update(`${apiKey}&payload=`)
     .update(body)
     .digest('hex');
@@ -245,7 +242,7 @@ export function issueToken(ctx: Context, { headers }: Incoming, body: string) {
   );
   if (fresh === 0 && !ctx.allowSignatureReuse)
     throw new Refusal(401, reusedSignature, 'repeated signature');
-  return newToken(ctx, keyRecord.accountId);
+  return newToken(ctx, account.id);
 }
 
 function authenticate(ctx: Context, authorization: string | undefined): Account {
@@ -322,9 +319,7 @@ export function logRequest(
     method: incoming.method,
     path: incoming.target,
     status: outgoing.status,
-    requestBody: Buffer.from(incoming.body ?? '')
-      .toString()
-      .slice(0, maxLoggedBody),
+    requestBody: Buffer.from(incoming.body).toString().slice(0, maxLoggedBody),
     responseBody: outgoing.body.slice(0, maxLoggedBody),
     fault: fault ?? outgoing.note ?? null,
   });

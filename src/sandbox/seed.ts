@@ -2,15 +2,15 @@
 // transactions.
 import Big from 'big.js';
 import { chains, type Credentials, credentialsAnswer } from '../formats/sandbox/answers.js';
-import { type Account, findAccount, openWallet } from './accounts.js';
+import { type Account, findAccount, addToWallet } from './accounts.js';
 import {
   type Context,
   randomHex,
   issueAddress,
   createInvoice,
-  createNodes,
   runDueActions,
   setClock,
+  nodeKeys,
 } from './world.js';
 import {
   readAutoPay,
@@ -192,18 +192,17 @@ export const seeds = ['demo', 'empty', 'history'] as const satisfies readonly Se
 export type Seed = 'demo' | 'empty' | 'history';
 
 /** The tables that a reset keeps, at least in part. */
-const keptTables = ['setting', 'snapshot', 'account', 'api_key', 'address'];
+const keptTables = ['setting', 'snapshot', 'account', 'address'];
 
 /** Seeds a new file, but does not change a file that already has a main account. */
 export function seedStore(ctx: Context, seed: Seed): void {
   const { store, random } = ctx;
   if (readSetting(store, 'mainAccount') !== undefined) return;
-  createNodes(ctx);
-  writeSetting(store, 'tokenKey', randomHex(random, 32));
+  for (const name of [...nodeKeys, 'tokenKey'] as const)
+    writeSetting(store, name, randomHex(random, 32));
   writeSetting(store, 'seed', seed);
   const account = createAccount({ ...ctx, now: ctx.now - demoAge }, 'Sandbox', null);
   writeSetting(store, 'mainAccount', account.id);
-  issueCredentials(ctx, account.id);
   endow(ctx, account);
 }
 
@@ -221,18 +220,19 @@ export function reset(ctx: Context, seed?: Seed, months = 1): void {
   for (const table of tableNames)
     if (!keptTables.includes(table)) store.run(`DELETE FROM ${table}`);
   store.run('DELETE FROM address WHERE account_id <> ? OR txn_id IS NOT NULL', main);
-  store.run('DELETE FROM api_key WHERE account_id <> ?', main);
   store.run('DELETE FROM account WHERE id <> ?', main);
   setClock(ctx, { now: machine, frozen: false });
   const account = findAccount(store, main);
   if (account !== undefined) endow({ ...ctx, now: machine }, account);
 }
 
-export function createAccount(ctx: Context, displayName: string, parentId: string | null): Account {
+export function createAccount(ctx: Context, displayName: string, parentId: string | null) {
   const account = {
     id: `ne01-${randomHex(ctx.random, 4)}`,
     parentId,
     displayName,
+    apiKey: `sandbox_${randomHex(ctx.random, 12)}`,
+    apiSecret: randomHex(ctx.random, 32),
     createdAt: ctx.now,
   };
   ctx.store.insert('account', account);
@@ -241,41 +241,17 @@ export function createAccount(ctx: Context, displayName: string, parentId: strin
 }
 
 export function readCredentials(store: Store): Credentials {
-  const accountId = requireSetting(store, 'mainAccount');
-  const row = store.one(
-    credentialsAnswer,
-    'SELECT key AS api_key, secret AS api_secret, account_id FROM api_key WHERE account_id = ?',
-    accountId,
-  );
-  if (row === undefined) throw new Error('The main account has no API key.');
-  return row;
-}
-
-export function issueCredentials({ store, random }: Context, accountId: string): Credentials {
-  const credentials = {
-    apiKey: `sandbox_${randomHex(random, 12)}`,
-    apiSecret: randomHex(random, 32),
-    accountId,
-  };
-  setCredentials(store, accountId, credentials.apiKey, credentials.apiSecret);
-  return credentials;
-}
-
-export function setCredentials(
-  store: Store,
-  accountId: string,
-  apiKey: string,
-  apiSecret: string,
-): void {
-  store.run('DELETE FROM api_key WHERE account_id = ?', accountId);
-  store.insert('api_key', { key: apiKey, secret: apiSecret, accountId });
+  const sql = 'SELECT api_key, api_secret, id AS account_id FROM account WHERE id = ?';
+  const found = store.one(credentialsAnswer, sql, requireSetting(store, 'mainAccount'));
+  if (found === undefined) throw new Error('There is no main account.');
+  return found;
 }
 
 function endow(ctx: Context, account: Account): void {
   const [seed, months = '1'] = requireSetting(ctx.store, 'seed').split(' ');
   const then = { ...ctx, now: ctx.now - demoAge };
   for (const [ccy, amount] of Object.entries(demoBalances)) {
-    openWallet(then, account.id, ccy);
+    addToWallet(then, account.id, ccy, 'available', 0);
     if (seed === 'demo') fund(then, account, ccy, new Big(amount));
   }
   if (seed === 'history') writeHistory(ctx, account, Number(months));

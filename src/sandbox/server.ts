@@ -1,11 +1,11 @@
 // The sandbox as an HTTP server on the loopback interface, and as a test fixture with a typed
 // function for each control endpoint.
 import { once } from 'node:events';
+import { buffer } from 'node:stream/consumers';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { timerMs } from '../formats/calendar.js';
 import { controlPrefix, jsonAnswer, type Outgoing, readLog } from './routing.js';
-import { maxBodyLength } from './unspecified.js';
 import { isLoopback, type State } from './wire.js';
 import { openService, type Service, type ServiceOptions } from './service.js';
 import * as v from 'valibot';
@@ -35,20 +35,11 @@ export async function startServer(options: ServiceOptions) {
   let url = `http://${host}`;
   const service = openService(options, () => url);
   const stopping = new AbortController();
-  const underWay = new Set<ServerResponse>();
-  /**
-   * Closes all connections when the server stops, because a client may keep a connection open
-   * without sending a request.
-   */
-  const hangUp = (): void => {
-    if (stopping.signal.aborted && underWay.size === 0) server.closeAllConnections();
-  };
+  const underWay = new Set<Promise<unknown>>();
   const server = createServer((request, response) => {
-    underWay.add(response);
-    response.once('close', () => {
-      underWay.delete(response);
-      hangUp();
-    });
+    const closed = new Promise((resolve) => response.once('close', resolve));
+    underWay.add(closed);
+    void closed.then(() => underWay.delete(closed));
     void serve(service, request, response, stopping.signal);
   });
   try {
@@ -68,10 +59,11 @@ export async function startServer(options: ServiceOptions) {
     async stop(): Promise<void> {
       stopping.abort();
       await ticking;
-      await new Promise((resolve) => {
-        server.close(resolve);
-        hangUp();
-      });
+      const closed = once(server.close(), 'close');
+      while (underWay.size > 0) await Promise.all(underWay);
+      // A client may keep a connection open without sending a request.
+      server.closeAllConnections();
+      await closed;
       await service.close();
     },
   };
@@ -84,18 +76,13 @@ async function serve(
   stopping: AbortSignal,
 ): Promise<void> {
   try {
-    const body = await readAll(request);
-    if (!isMeant(request)) return await send(response, misdirected, stopping);
-    await send(
-      response,
-      await service.handle({
-        method: request.method ?? 'GET',
-        target: pathOf(request.url ?? '/'),
-        headers: singleHeaders(request),
-        body,
-      }),
-      stopping,
-    );
+    // Reads the complete body first, so that the client can finish sending.
+    const body = await buffer(request);
+    const { method = 'GET', url = '/', headers } = request;
+    const outgoing = isMeant(request)
+      ? await service.handle({ method, target: pathOf(url), headers: textsOf(headers), body })
+      : misdirected;
+    await send(response, outgoing, stopping);
   } catch {
     // Reading the request or sending the response fails if the client disconnects, or if a fault or
     // shutdown cuts the connection.
@@ -143,31 +130,8 @@ async function send(
   response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => response.destroy());
 }
 
-/**
- * Reads the complete body, so that the client can finish sending. Returns undefined if the body is
- * longer than the service accepts. Rejects if the client disconnects before the end of the body.
- */
-function readAll(request: IncomingMessage): Promise<Uint8Array | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  return new Promise((resolve, reject) => {
-    request.on('data', (chunk: Buffer) => {
-      length += chunk.length;
-      if (length <= maxBodyLength) chunks.push(chunk);
-    });
-    request.once('end', () => resolve(length > maxBodyLength ? undefined : Buffer.concat(chunks)));
-    request.once('error', reject);
-  });
-}
-
-function singleHeaders(request: IncomingMessage): Record<string, string | undefined> {
-  return Object.fromEntries(
-    Object.entries(request.headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(', ') : value,
-    ]),
-  );
-}
+const textsOf = (headers: IncomingMessage['headers']): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 
 export type { ServiceOptions as SandboxOptions } from './service.js';
 

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as v from 'valibot';
 import { policies, poll, type PollNext } from '../formats/poll.js';
-import { openStore, type Store, writeAutoPay, type OpenFile } from './database.js';
+import { openStore, requireSetting, type Store, writeAutoPay, type OpenFile } from './database.js';
 import {
   controlPrefix,
   jsonAnswer,
@@ -26,9 +26,9 @@ import {
 } from './faults.js';
 import { dueActions } from './kinds.js';
 import { verifyBooks } from './accounts.js';
-import { wireNamesOf, Refusal } from './wire.js';
+import { wireNamesOf, Refusal, json } from './wire.js';
 import type { Poster } from './post.js';
-import { seedStore, readCredentials, setCredentials, type Seed } from './seed.js';
+import { seedStore, readCredentials, type Seed } from './seed.js';
 import { webRoutes } from './web.js';
 import { otherError } from './unspecified.js';
 import { STATUS_CODES } from 'node:http';
@@ -115,8 +115,6 @@ export interface ServiceOptions extends SandboxOptions {
    * default, the response of the service stays unchanged.
    */
   readonly intercept?: Intercept | undefined;
-  /** Called with every response that no fault changed. */
-  readonly onAnswer?: ((incoming: Incoming, outgoing: Outgoing) => void) | undefined;
 }
 
 type Respond = (incoming: Incoming) => Outgoing;
@@ -129,9 +127,8 @@ export type Service = ReturnType<typeof openService>;
  * without a trailing slash.
  */
 export function openService(options: ServiceOptions, baseUrl: () => string) {
-  const { now: machineTime = Date.now, onAnswer, onError = () => undefined } = options;
-  const actions = new Map([...dueActions(), ...deliveryActions]);
-  const contextOn = contexts(options, machineTime, baseUrl, actions);
+  const { now: machineTime = Date.now, onError = () => undefined } = options;
+  const contextOn = contexts({ ...options, onError }, machineTime, baseUrl);
   const store = openStore({
     file: options.file ?? ':memory:',
     openFile: options.openFile,
@@ -139,12 +136,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
     now: machineTime,
     initialise: (fresh) => initialise(contextOn(fresh), options),
   });
-  const answer = answering(store, onError);
-  actions.set(lateAction, (ctx, subject) => {
-    const incoming = readKept(subject);
-    logRequest(ctx, incoming, answer(ctx, incoming), lateAction);
-  });
-  const respond = withFaults(answer, options.intercept);
+  const respond = withFaults(options.intercept);
   const poster = lazyPoster();
   const worker = createDeliveryWorker({
     write: (job) => store.write(() => job(contextOn(store))),
@@ -159,13 +151,12 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
     /** Resolves with the response to a request after the commit, and never rejects. */
     async handle(incoming: Incoming): Promise<Outgoing> {
       try {
-        const { outgoing, genuine } = await store.write(() => {
+        const outgoing = await store.write(() => {
           const ctx = contextOn(store);
           runDueActions(ctx);
           return respond(ctx, incoming);
         });
         worker.kick();
-        if (genuine !== undefined) onAnswer?.(incoming, genuine);
         return outgoing;
       } catch (error) {
         onError(error);
@@ -201,14 +192,19 @@ const longestPauseMs = policies.sandboxTimer.pauses.upToMs;
 
 /** Returns a function that makes the context of a job. */
 function contexts(
-  { maker = 'service', random = randomBytes, ...options }: ServiceOptions,
+  {
+    maker = 'service',
+    random = randomBytes,
+    onError,
+    ...options
+  }: ServiceOptions & Pick<Context, 'onError'>,
   machineTime: () => number,
   baseUrl: () => string,
-  actions: Context['actions'],
 ): (store: Store) => Context {
   const fixed = {
     random,
     actions,
+    onError,
     wireNames: wireNamesOf(maker),
     allowHttpCallbacks: options.allowHttpCallbacks ?? false,
     allowSignatureReuse: options.allowSignatureReuse ?? false,
@@ -231,63 +227,40 @@ function dueIn(store: Store, machine: number): number {
   return frozen && at > now ? Infinity : Math.max(0, at - now);
 }
 
-type Answer = (ctx: Context, incoming: Incoming, readFault?: ReadFault) => Outgoing;
-
 const route = router([...endpoints, ...controls, ...webRoutes]);
 
-/** Answers requests by their routes, and turns refusals and internal errors into responses. */
-const answering =
-  (store: Store, onError: (error: unknown) => void): Answer =>
-  (ctx, incoming, readFault) => {
-    try {
-      return store.attempt(() => route(ctx, incoming, readFault));
-    } catch (error) {
-      if (error instanceof Refusal)
-        return { ...jsonAnswer(error.status, error.body), note: error.note };
-      onError(error);
-      return serverError;
-    }
-  };
-
-interface Response {
-  readonly outgoing: Outgoing;
-  /** The response of the service, or undefined if a fault or `intercept` replaced the response. */
-  readonly genuine: Outgoing | undefined;
+/** Answers a request by its route, and turns refusals and internal errors into responses. */
+function answer(ctx: Context, incoming: Incoming, readFault?: ReadFault): Outgoing {
+  try {
+    return ctx.store.attempt(() => route(ctx, incoming, readFault));
+  } catch (error) {
+    if (error instanceof Refusal)
+      return { ...jsonAnswer(error.status, error.body), note: error.note };
+    ctx.onError(error);
+    return serverError;
+  }
 }
 
 /** Applies injected faults and `intercept` to a response, and logs the request. */
 function withFaults(
-  answer: Answer,
   intercept: Intercept = (incoming, respond) => respond(incoming),
-): (ctx: Context, incoming: Incoming) => Response {
+): (ctx: Context, incoming: Incoming) => Outgoing {
   let requests = 0;
   return (ctx, incoming) => {
     const { store, now } = ctx;
-    if (!isForClients(incoming)) {
-      const genuine = dated(answer(ctx, incoming), now);
-      return { outgoing: genuine, genuine };
-    }
+    if (faultFreePaths.test(incoming.target)) return dated(answer(ctx, incoming), now);
     const fault = takeAnswerFault(store, incoming);
     const readFault = takeReadFaults(store, incoming);
-    let genuine: Outgoing | undefined;
-    const respond = (request: Incoming = incoming): Outgoing =>
-      intercept(request, (asked) => {
-        const answered = answer(ctx, asked, readFault);
-        if (asked === incoming) genuine = answered;
-        return answered;
-      });
-    const target: FaultTarget = {
-      respond,
-      respondLater: (after) => schedule(ctx, lateAction, keep(incoming), now + after),
-      show: () =>
-        respond({ ...incoming, method: 'GET', target: incoming.target.replace(/\/\w+$/, '') }),
-    };
+    const respond: Respond = (request) =>
+      intercept(request, (asked) => answer(ctx, asked, readFault));
+    const outcome =
+      fault === undefined ? respond(incoming) : injectFault(fault, ctx, incoming, respond);
+    const answered = dated(outcome, now);
     requests += 1;
-    const answered = dated(fault === undefined ? respond() : injectFault(fault, target), now);
     const requestId = `req-${now.toString(36)}-${requests.toString(36)}`;
     const outgoing = { ...answered, headers: { ...answered.headers, 'x-request-id': requestId } };
     logRequest(ctx, incoming, outgoing, fault?.kind ?? readFault?.kind);
-    return { outgoing, genuine: fault || readFault ? undefined : genuine };
+    return outgoing;
   };
 }
 
@@ -295,30 +268,36 @@ const serverError = jsonAnswer(500, { error: otherError(500) });
 
 /** Matches the paths to which no fault applies and which the request log omits. */
 const faultFreePaths = new RegExp(`^(?:${controlPrefix}|/openapi\\.json|/pay/)`);
-const isForClients = ({ target }: Incoming): boolean => !faultFreePaths.test(target);
 
 /** The name of the scheduled action that processes a request after its response. */
 const lateAction = 'late-effect';
 
+const actions: Context['actions'] = new Map([
+  ...dueActions,
+  ...deliveryActions,
+  [
+    lateAction,
+    (ctx, subject) => {
+      const incoming = v.parse(keptRequest, subject);
+      logRequest(ctx, incoming, answer(ctx, incoming), lateAction);
+    },
+  ],
+]);
+
 const keep = ({ body, ...rest }: Incoming): string =>
-  JSON.stringify({ ...rest, body: body && Buffer.from(body).toString('base64') });
+  JSON.stringify({ ...rest, body: Buffer.from(body).toString('base64') });
 
-const keptRequest = v.object({
-  method: v.string(),
-  target: v.string(),
-  headers: v.record(v.string(), v.string()),
-  body: v.optional(
-    v.pipe(
+const keptRequest = json(
+  v.object({
+    method: v.string(),
+    target: v.string(),
+    headers: v.record(v.string(), v.string()),
+    body: v.pipe(
       v.string(),
-      v.transform((text): Uint8Array => Buffer.from(text, 'base64')),
+      v.transform((text) => Buffer.from(text, 'base64')),
     ),
-  ),
-});
-
-const readKept = (text: string): Incoming => ({
-  body: undefined,
-  ...v.parse(keptRequest, JSON.parse(text)),
-});
+  }),
+);
 
 function initialise(ctx: Context, options: ServiceOptions): void {
   const { apiKey, apiSecret, autoPay, seed, webhookCa } = options;
@@ -329,7 +308,8 @@ function initialise(ctx: Context, options: ServiceOptions): void {
   changeWebhookOptions(ctx.store, { ca: webhookCa, method, events });
   if (autoPay !== undefined) writeAutoPay(ctx.store, autoPay);
   if (apiKey !== undefined && apiSecret !== undefined) {
-    setCredentials(ctx.store, readCredentials(ctx.store).accountId, apiKey, apiSecret);
+    const id = requireSetting(ctx.store, 'mainAccount');
+    ctx.store.update('account', { apiKey, apiSecret }, { id });
   }
 }
 
@@ -350,27 +330,27 @@ function lazyPoster(): Poster {
   };
 }
 
-interface FaultTarget {
-  readonly respond: () => Outgoing;
-  /** Makes the service process the request `after` ms after the response. */
-  readonly respondLater: (after: number) => void;
-  /** Returns a response with the unchanged transaction. */
-  readonly show: () => Outgoing;
-}
-
-function injectFault(fault: AnswerFault, { respond, respondLater, show }: FaultTarget): Outgoing {
+function injectFault(
+  fault: AnswerFault,
+  ctx: Context,
+  incoming: Incoming,
+  respond: Respond,
+): Outgoing {
   switch (fault.kind) {
     case 'latency':
-      return { ...respond(), delay: fault.delay };
+      return { ...respond(incoming), delay: fault.delay };
     case 'truncate':
-      return { ...respond(), connectionFault: 'cut-within' };
+      return { ...respond(incoming), connectionFault: 'cut-within' };
     case 'drop-after-commit':
-      return { ...respond(), connectionFault: 'cut-before' };
+      return { ...respond(incoming), connectionFault: 'cut-before' };
     case 'drop-before-commit':
       return { ...nothing, connectionFault: 'cut-before' };
-    case 'late-effect':
+    case 'late-effect': {
       respondLater(fault.delay);
-      return show();
+      // Shows the unchanged transaction.
+      const target = incoming.target.replace(/\/\w+$/, '');
+      return respond({ ...incoming, method: 'GET', target });
+    }
     case 'no-answer':
       return { ...(effect(fault) ?? nothing), connectionFault: 'silence' };
     case 'html':
@@ -384,12 +364,14 @@ function injectFault(fault: AnswerFault, { respond, respondLater, show }: FaultT
   function effect({
     commit,
     commitAfter,
-  }: {
-    commit: boolean;
-    commitAfter?: number | undefined;
-  }): Outgoing | undefined {
-    if (commitAfter === undefined) return commit ? respond() : undefined;
-    return void respondLater(commitAfter);
+  }: Extract<AnswerFault, { commit: boolean }>): Outgoing | undefined {
+    if (commitAfter !== undefined) return void respondLater(commitAfter);
+    return commit ? respond(incoming) : undefined;
+  }
+
+  /** Makes the service process the request `after` ms after the response. */
+  function respondLater(after: number): void {
+    schedule(ctx, lateAction, keep(incoming), ctx.now + after);
   }
 }
 

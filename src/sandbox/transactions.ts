@@ -2,7 +2,16 @@
 import * as v from 'valibot';
 import { type Context, randomId } from './world.js';
 import type { Store, Value } from './database.js';
-import { readJson, writeJson, states, type State, fields, number, badRequest } from './wire.js';
+import {
+  readJson,
+  writeJson,
+  states,
+  type State,
+  fields,
+  number,
+  badRequest,
+  json,
+} from './wire.js';
 import type { Account } from './accounts.js';
 import { wholeNumber } from './routing.js';
 import { listValues, maxPageSize, timeWindows } from './unspecified.js';
@@ -83,7 +92,7 @@ export type Quote = Pick<
 
 /** The database stores a transaction as JSON, and the columns by which lists filter and sort. */
 const row = v.pipe(
-  v.object({ document: v.pipe(v.string(), v.transform(readJson), transaction) }),
+  v.object({ document: json(transaction, readJson) }),
   v.transform(({ document }) => document),
 );
 

@@ -172,6 +172,12 @@ function inRange(literal: string): string {
   return literal;
 }
 
+/** The schema of a database column that contains JSON. */
+export const json = <T>(
+  shape: v.GenericSchema<unknown, T>,
+  read: (text: string) => unknown = JSON.parse,
+) => v.pipe(v.string(), v.transform(read), shape);
+
 /** Writes JSON, with decimals as numbers without an exponent. Omits undefined fields. */
 export function writeJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -287,8 +293,39 @@ function needed({ message, type, expected, received, requirement }: v.BaseIssue<
 /** The schema of a JSON number, which the parser has read as an exact decimal. */
 export const number = v.instance(Big, 'must be a number');
 
+/** A number for the control endpoints, which may be a text from the command line. */
+export const numberOrText = v.pipe(
+  v.custom<Big | number | string>(
+    (given) =>
+      given instanceof Big ||
+      typeof given === 'number' ||
+      (typeof given === 'string' && /^\d{1,15}(\.\d{1,8})?$/.test(given)),
+    'must be a number',
+  ),
+  v.transform(Number),
+);
+
 export const whole = (min: number, max: number) =>
-  v.pipe(number, v.transform(Number), v.integer(), v.minValue(min), v.maxValue(max));
+  v.pipe(numberOrText, v.integer(), v.minValue(min), v.maxValue(max));
+
+/** A number in a unit of `unitMs`, or a text with its own unit, such as `2s`. */
+export const durationIn = (unitMs: number, max: number) =>
+  v.pipe(
+    v.custom<Big | number | string>(
+      (given) => given instanceof Big || typeof given === 'number' || typeof given === 'string',
+      'must be a duration',
+    ),
+    v.transform((given) =>
+      typeof given === 'string'
+        ? Math.ceil(orRefuse(() => parseDuration(given)) / unitMs)
+        : Number(given),
+    ),
+    v.integer(),
+    v.minValue(0),
+    v.maxValue(max),
+  );
+
+export const duration = durationIn(1, 3.2e12);
 
 export const currency = v.picklist(
   Object.keys(unitsPerDollar),
@@ -305,15 +342,6 @@ export const text = (maxLength: number) =>
     v.maxLength(maxLength),
     v.excludes('\0', 'must not contain the character U+0000'),
   );
-
-/** The schema of a duration: milliseconds as a number, or a text such as `2h`. */
-export const duration = v.union([
-  whole(0, 3.2e12),
-  v.pipe(
-    v.string(),
-    v.transform((text) => orRefuse(() => parseDuration(text))),
-  ),
-]);
 
 /**
  * Whether the amount is above zero and within the maximum, and has at most as many decimals as its

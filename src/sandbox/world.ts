@@ -1,7 +1,7 @@
 // The world of the service: its clock and scheduled actions, blockchains that confirm transfers,
 // and two Lightning nodes that issue invoices.
 import { createHash, createHmac } from 'node:crypto';
-import type { WireNames } from './wire.js';
+import { toUnits, type WireNames, json } from './wire.js';
 import { type Store, readSetting, writeSetting, requireSetting } from './database.js';
 import * as v from 'valibot';
 import {
@@ -27,6 +27,8 @@ export interface Context {
   readonly machine: number;
   /** The functions of all scheduled actions, by name. */
   readonly actions: ReadonlyMap<string, DueAction>;
+  /** Reports an internal error. */
+  readonly onError: (error: unknown) => void;
   readonly random: Random;
   readonly wireNames: WireNames;
   /** The address of the service as clients see it, without a trailing slash. */
@@ -94,27 +96,23 @@ export function runDueActions(ctx: Context): void {
   }
 }
 
-const setting = v.union([v.object({ ahead: v.number() }), v.object({ standsAt: v.number() })]);
+/** The clock of the service at the machine's time `setAt`. */
+const setting = json(v.object({ now: v.number(), frozen: v.boolean(), setAt: v.number() }));
 
 /** Reads the service's clock. The argument `machine` is the machine's time in epoch ms. */
 export function readClock(store: Store, machine: number): ClockState {
   const saved = readSetting(store, 'clock');
   if (saved === undefined) return { now: machine, frozen: false };
-  const clock = v.parse(setting, JSON.parse(saved));
-  return 'ahead' in clock
-    ? { now: machine + clock.ahead, frozen: false }
-    : { now: clock.standsAt, frozen: true };
+  const { now, frozen, setAt } = v.parse(setting, saved);
+  return { now: frozen ? now : now + machine - setAt, frozen };
 }
 
 /**
  * Sets the service's clock. The service's time may go back, because restoring a snapshot restores
  * the time of the snapshot.
  */
-export function setClock({ store, machine }: Context, { now, frozen }: ClockState): void {
-  const clock: v.InferOutput<typeof setting> = frozen
-    ? { standsAt: now }
-    : { ahead: now - machine };
-  writeSetting(store, 'clock', JSON.stringify(clock));
+export function setClock({ store, machine }: Context, clock: ClockState): void {
+  writeSetting(store, 'clock', JSON.stringify({ ...clock, setAt: machine }));
 }
 
 export type Chain = Transfer['chain'];
@@ -127,9 +125,24 @@ export const chainCurrency: Readonly<Record<Chain, string>> = {
 
 export const blockAction = 'chain.block';
 
-/** Broadcasts a transfer, and starts counting its confirmations. */
-export function broadcast(ctx: Context, id: string, chain: Chain, amount: Big): void {
-  ctx.store.insert('transfer', { id, chain, needed: confirmationsNeeded(chain, amount) });
+/**
+ * Broadcasts the transfer of a transaction, or a deposit to an account, and starts counting its
+ * confirmations.
+ */
+export function broadcast(
+  ctx: Context,
+  id: string,
+  chain: Chain,
+  amount: Big,
+  accountId: string | null = null,
+): void {
+  ctx.store.insert('transfer', {
+    id,
+    accountId,
+    chain,
+    amount: toUnits(chainCurrency[chain], amount),
+    needed: confirmationsNeeded(chain, amount),
+  });
   awaitBlock(ctx, id, chain);
 }
 
@@ -148,17 +161,20 @@ export function findTransfer(store: Store, id: string): Transfer | undefined {
   return store.find(transferAnswer, 'transfer', { id });
 }
 
-export function requireTransfer(store: Store, id: string): Transfer {
-  const found = findTransfer(store, id);
-  if (found === undefined) throw new Error(`There is no transfer ${id}.`);
-  return found;
-}
+const broadcastRow = v.object({
+  ...transferAnswer.entries,
+  accountId: v.nullable(v.string()),
+  amount: v.number(),
+});
 
 /** Adds confirmations to a transfer, at most up to the number that the transfer needs. */
-export function confirmTransfer({ store }: Context, transfer: Transfer, count: number): Transfer {
-  const confirmations = Math.min(transfer.confirmations + count, transfer.needed);
-  store.update('transfer', { confirmations }, { id: transfer.id });
-  return { ...transfer, confirmations };
+export function confirmTransfer({ store }: Context, id: string, count: number) {
+  const sql = `UPDATE transfer SET confirmations = min(confirmations + ?, needed) WHERE id = ?
+    RETURNING *`;
+  const found = store.one(broadcastRow, sql, count, id);
+  if (found === undefined) throw new Error(`There is no transfer ${id}.`);
+  const { accountId, amount, ...transfer } = found;
+  return { transfer, accountId, amount };
 }
 
 const addressRow = v.object({
@@ -171,8 +187,7 @@ const addressRow = v.object({
 export type OwnAddress = v.InferOutput<typeof addressRow>;
 
 export function staticAddress(store: Store, accountId: string, chain: Chain): string {
-  const sql = 'SELECT * FROM address WHERE account_id = ? AND chain = ? AND txn_id IS NULL';
-  const found = store.one(addressRow, sql, accountId, chain);
+  const found = store.find(addressRow, 'address', { accountId, chain, txnId: null });
   if (found === undefined) throw new Error(`Account ${accountId} has no address on ${chain}.`);
   return found.address;
 }
@@ -253,27 +268,15 @@ export function createInvoice(ctx: Context, terms: InvoiceTerms) {
   return { paymentHash, invoice, expiresAt: (timestamp + expiry) * 1000 };
 }
 
-export function createNodes({ store, random }: Context): void {
-  for (const [keyName, idName] of [
-    ['nodeKey', 'nodeId'],
-    ['outsideNodeKey', 'outsideNodeId'],
-  ] as const) {
-    const key = randomHex(random, 32);
-    writeSetting(store, keyName, key);
-    writeSetting(
-      store,
-      idName,
-      Buffer.from(getPublicKey(Buffer.from(key, 'hex'), true)).toString('hex'),
-    );
-  }
-}
+/** The settings with the keys of the service's Lightning node and of the external node. */
+export const nodeKeys = ['nodeKey', 'outsideNodeKey'] as const;
 
 /** Whether the public key (hex) belongs to the service's node or to the external node. */
-export function isLocalNode(store: Store, nodeId: string): boolean {
-  return (
-    nodeId === requireSetting(store, 'nodeId') || nodeId === requireSetting(store, 'outsideNodeId')
-  );
-}
+export const isLocalNode = (store: Store, nodeId: string): boolean =>
+  nodeKeys.some((name) => {
+    const key = Buffer.from(requireSetting(store, name), 'hex');
+    return Buffer.from(getPublicKey(key, true)).toString('hex') === nodeId;
+  });
 
 export function findInvoice(store: Store, paymentHash: string): KnownInvoice | undefined {
   return store.find(invoiceRow, 'invoice', { paymentHash });

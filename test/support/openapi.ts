@@ -2,6 +2,7 @@
 // and every field.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import * as v from 'valibot';
+import type { Incoming, Outgoing } from '../../src/sandbox/routing.js';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.js';
 import { openSqlite } from '../../src/store/files/sqlite-file.js';
 import { withLiveShapes, type ShapedOptions } from './live-shapes/apply.js';
@@ -141,22 +142,33 @@ export async function checkFor(
   return check;
 }
 
-/** Starts a sandbox and checks its responses; `stop` rejects if a response did not match. */
+/**
+ * Starts a sandbox and checks its responses before a live shape or a fault changes them; `stop`
+ * rejects if a response did not match.
+ */
 export async function startCheckedSandbox(options: ShapedOptions = {}): Promise<Sandbox> {
   const checks: Check[] = [];
   const wrong: unknown[] = [];
+  const verify = ({ method, target, body }: Incoming, answer: Outgoing): void => {
+    try {
+      const requestBody = Buffer.from(body).toString();
+      for (const check of checks)
+        check({ method, target, requestBody, status: answer.status, body: answer.body });
+    } catch (error) {
+      wrong.push(error);
+    }
+  };
+  const shaped = withLiveShapes(options);
+  const { intercept = (incoming, respond) => respond(incoming) } = shaped;
   const sandbox = await startSandbox({
     openFile: openSqlite,
-    ...withLiveShapes(options),
-    onAnswer({ method, target, body }, answer) {
-      try {
-        const requestBody = body && Buffer.from(body).toString();
-        for (const check of checks)
-          check({ method, target, requestBody, status: answer.status, body: answer.body });
-      } catch (error) {
-        wrong.push(error);
-      }
-    },
+    ...shaped,
+    intercept: (incoming, respond) =>
+      intercept(incoming, (asked) => {
+        const answer = respond(asked);
+        verify(asked, answer);
+        return answer;
+      }),
   });
   checks.push(await checkFor(sandbox.url, fetch, options.maker));
   return {

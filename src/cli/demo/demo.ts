@@ -6,12 +6,10 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { Failure, type NextStep } from '../../formats/failure.js';
 import { invoiceAnswer } from '../../formats/sandbox/answers.js';
-import { embeddedUrl } from '../../store/profile/settings.js';
 import { commandFor, type RunGlobals } from '../../terminal/next-step.js';
-import type { Context } from '../context.js';
+import { nestedContext, type Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { openEmbedded } from '../sandbox/embedded.js';
-import { controlAt } from '../sandbox/control.js';
+import { controlSandbox } from '../sandbox/control.js';
 
 export const demo = defineCommand({
   changes: true,
@@ -30,11 +28,11 @@ export const demo = defineCommand({
 
 async function tour(home: string, context: Context): Promise<void> {
   const { out } = context;
+  const env = { ...context.env, SVCPAY_HOME: home };
   out.text('This demo runs the whole service on this machine, with play money.');
   const show = async (line: readonly string[], hidden: readonly string[] = []): Promise<void> => {
     out.text(`\n$ svcpay ${line.map(shorten).join(' ')}`);
     const colorFlags = context.globals.color ? [] : ['--no-color'];
-    const env = { ...context.env, SVCPAY_HOME: home };
     const code = await context.runLine(
       ['--sandbox', '-o', 'table', ...colorFlags, ...line, ...hidden],
       { env },
@@ -47,7 +45,7 @@ async function tour(home: string, context: Context): Promise<void> {
   };
   await show(['wallets']);
   await show(['receive', 'lightning', '50000sat'], ['--wait']);
-  await show(['send', 'lightning', await outsideInvoice(home, context), '--yes']);
+  await show(['send', 'lightning', await outsideInvoice(context, env), '--yes']);
   await show(['swap', '25', 'USDT', 'BTC', '--yes']);
   await show(['wallets']);
   await show(['tx', 'list']);
@@ -68,14 +66,14 @@ const isInstalled = (env: Context['env']): boolean =>
     .some((folder) => ['svcpay', 'svcpay.cmd'].some((name) => existsSync(join(folder, name))));
 
 /** Creates an external invoice for a coffee. */
-async function outsideInvoice(home: string, { settings }: Context): Promise<string> {
-  const service = await openEmbedded({ config: home, data: home, isolated: true }, settings.maker);
+async function outsideInvoice(context: Context, env: Context['env']): Promise<string> {
+  const globals = { sandbox: true, baseUrl: undefined, profile: undefined };
+  const inner = nestedContext(context, { env }, globals);
   const terms = { amount: '2500sat', description: 'Coffee House, order 118' };
   try {
-    const target = { url: embeddedUrl, transport: service.transport };
-    return (await controlAt(target, 'POST invoice', invoiceAnswer, terms)).invoice;
+    return (await controlSandbox(inner, 'POST invoice', invoiceAnswer, terms)).invoice;
   } finally {
-    await service.close();
+    await inner.close();
   }
 }
 

@@ -10,7 +10,7 @@ import type { Deps } from '../define.js';
 
 const errorSchema = v.object({ error: v.string(), message: v.optional(v.string()) });
 
-export interface SandboxTarget {
+interface SandboxTarget {
   readonly url: string;
   readonly transport: Transport;
 }
@@ -22,28 +22,13 @@ export type SandboxDeps = Deps<'settings' | 'embedded' | 'transport'>;
  * Sends a request such as `GET clock` to the sandbox. Throws Failure `refused` if the sandbox
  * refuses the request.
  */
-export const controlSandbox = async <T>(
+export async function controlSandbox<T>(
   deps: SandboxDeps,
-  request: string,
-  schema: v.GenericSchema<unknown, T>,
-  body?: object,
-): Promise<T> => controlAt(await findTarget(deps), request, schema, body);
-
-/** Requests a list of the sandbox. */
-export const listSandbox = async <T>(
-  deps: SandboxDeps,
-  request: string,
-  item: v.GenericSchema<unknown, T>,
-  body?: object,
-): Promise<T[]> =>
-  (await controlSandbox(deps, request, v.object({ data: v.array(item) }), body)).data;
-
-export async function controlAt<T>(
-  { url, transport }: SandboxTarget,
   request: string,
   schema: v.GenericSchema<unknown, T>,
   body?: object,
 ): Promise<T> {
+  const { url, transport } = await findTarget(deps);
   const [method = '', path = ''] = request.split(' ');
   const answer = await transport({
     method,
@@ -59,6 +44,15 @@ export async function controlAt<T>(
   if (!read.success) throw new Failure('refused', `The server at ${url} is not a sandbox.`);
   return read.output;
 }
+
+/** Requests a list of the sandbox. */
+export const listSandbox = async <T>(
+  deps: SandboxDeps,
+  request: string,
+  item: v.GenericSchema<unknown, T>,
+  body?: object,
+): Promise<T[]> =>
+  (await controlSandbox(deps, request, v.object({ data: v.array(item) }), body)).data;
 
 /**
  * Returns the chosen sandbox server on this machine, or the embedded sandbox if no sandbox server

@@ -284,6 +284,9 @@ export interface Fault {
   readonly steps?: number | undefined;
 }
 
+const text = v.optional(v.string());
+const count = v.optional(v.number());
+
 export const faultAnswer = v.object({
   id: v.number(),
   kind: v.string(),
@@ -292,24 +295,24 @@ export const faultAnswer = v.object({
   seen: v.number(),
   applied: v.number(),
   spent: v.boolean(),
-  method: v.optional(v.string()),
-  path: v.optional(v.string()),
-  destination: v.optional(v.string()),
-  state: v.optional(v.string()),
-  txn: v.optional(v.string()),
-  status: v.optional(v.number()),
-  error: v.optional(v.string()),
-  message: v.optional(v.string()),
+  method: text,
+  path: text,
+  destination: text,
+  state: text,
+  txn: text,
+  status: count,
+  error: text,
+  message: text,
   body: v.optional(v.unknown()),
-  outcome: v.optional(v.string()),
-  side: v.optional(v.string()),
-  factor: v.optional(v.number()),
-  delay: v.optional(v.number()),
-  commitAfter: v.optional(v.number()),
+  outcome: text,
+  side: text,
+  factor: count,
+  delay: count,
+  commitAfter: count,
   commit: v.optional(v.boolean()),
-  retryAfter: v.optional(v.number()),
-  ago: v.optional(v.number()),
-  steps: v.optional(v.number()),
+  retryAfter: count,
+  ago: count,
+  steps: count,
 }) satisfies Answer<Fault>;
 
 type Answer<T> = v.GenericSchema<unknown, T>;

@@ -76,21 +76,17 @@ export const sandboxStatusView: RecordView<SandboxStatus> = {
 const labelled = (values: Readonly<Record<string, string>>): CardLine[] =>
   Object.entries(values).map(([label, value]) => ({ label, value }));
 
-function accountDetails({ accountId, accountDisplayName, wallets }: SandboxAccount): CardLine[] {
-  return [
-    { label: 'Account', value: accountId, note: accountDisplayName },
-    ...wallets.map(({ ccy, amount, availableBalance }) => {
-      const [total, available] = [amount, availableBalance].map((each) =>
-        formatAmount(money(ccy, fromWire(each))),
-      );
-      return {
-        label: '',
-        value: total ?? '',
-        note: total === available ? undefined : `${available} available`,
-      };
-    }),
-  ];
-}
+const amountText = (ccy: string, amount: number): string =>
+  formatAmount(money(ccy, fromWire(amount)));
+
+const accountDetails = ({ accountId, accountDisplayName, wallets }: SandboxAccount): CardLine[] => [
+  { label: 'Account', value: accountId, note: accountDisplayName },
+  ...wallets.map(({ ccy, amount, availableBalance: available }) => ({
+    label: '',
+    value: amountText(ccy, amount),
+    note: available === amount ? undefined : `${amountText(ccy, available)} available`,
+  })),
+];
 
 function payerText(autoPay: number | 'off'): string {
   if (autoPay === 'off') return 'automatic payment is off: pay with svcpay sandbox pay';
@@ -163,8 +159,7 @@ export const minedList: ListView<Transfer> = {
   empty: 'Mined. No transfer was waiting for confirmations.',
 };
 
-export const walletText = ({ ccy, amount }: SandboxWallet): string =>
-  formatAmount(money(ccy, fromWire(amount)));
+export const walletText = ({ ccy, amount }: SandboxWallet): string => amountText(ccy, amount);
 
 export const fundedView: RecordView<SandboxWallet> = {
   screen: (_canvas, wallet) => [`  The wallet now holds ${walletText(wallet)}.`],
@@ -198,7 +193,7 @@ export const paidView: RecordView<Paid> = {
 
 function paidText(paid: Paid): string {
   if ('txnId' in paid) return `Paid transaction ${paid.txnId}; it is now ${paid.txnState}.`;
-  const deposited = formatAmount(money(paid.ccy, fromWire(paid.amount)));
+  const deposited = amountText(paid.ccy, paid.amount);
   const confirmations = paid.needed === 1 ? 'one confirmation' : `${paid.needed} confirmations`;
   return `Deposited ${deposited}; the deposit reaches the wallet after ${confirmations}.`;
 }

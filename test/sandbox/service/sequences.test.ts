@@ -357,15 +357,16 @@ async function payLess(client: Client, txnId: string): Promise<void> {
 function assertBooks({ store }: Service): void {
   const sums = store.all(
     v.object({ total: v.number() }),
-    'SELECT sum(balance) AS total FROM book GROUP BY ccy',
+    'SELECT sum(available + reserved) AS total FROM wallet GROUP BY ccy',
   );
   expect(sums.every(({ total }) => total === 0)).toBe(true);
   const entries = store.all(
     v.object({ difference: v.number() }),
-    'SELECT balance - (SELECT coalesce(sum(amount), 0) FROM entry WHERE book_id = book.id) AS difference FROM book',
+    `SELECT available + reserved - (SELECT coalesce(sum(amount), 0) FROM entry
+       WHERE entry.owner = wallet.owner AND entry.ccy = wallet.ccy) AS difference FROM wallet`,
   );
   expect(entries.every(({ difference }) => difference === 0)).toBe(true);
-  const lowest = `SELECT min(balance) AS lowest FROM book WHERE owner <> 'house'`;
+  const lowest = `SELECT min(min(available, reserved)) AS lowest FROM wallet WHERE owner LIKE 'ne01-%'`;
   expect(store.one(v.object({ lowest: v.number() }), lowest)?.lowest).toBeGreaterThanOrEqual(0);
 }
 
@@ -422,7 +423,8 @@ function assertMovements({ service: { store } }: World): void {
     `SELECT txn.id, state = 'completed' AS settled,
        EXISTS (SELECT 1 FROM state_change WHERE txn_id = txn.id AND state = 'srccreated')
          AND source_method = 'servicepay' AS reserved,
-       (SELECT group_concat(step) FROM (SELECT step FROM posting WHERE subject = txn.id ORDER BY id)) AS steps
+       (SELECT group_concat(step) FROM (
+         SELECT step FROM entry WHERE subject = txn.id GROUP BY step ORDER BY min(rowid))) AS steps
      FROM txn`,
   );
   for (const { id, reserved, settled, steps } of moved) {
@@ -434,14 +436,11 @@ function assertMovements({ service: { store } }: World): void {
   expect(
     store.all(
       count,
-      `SELECT count(posting.id) AS count FROM deposit LEFT JOIN posting ON subject = deposit.id
-    GROUP BY deposit.id HAVING count <> 1`,
+      `SELECT count(DISTINCT step) AS count FROM transfer LEFT JOIN entry ON subject = transfer.id
+       WHERE account_id IS NOT NULL GROUP BY transfer.id HAVING count <> 1`,
     ),
   ).toEqual([]);
-  for (const left of [
-    `book WHERE role = 'reserved' AND balance <> 0`,
-    'transfer WHERE confirmations < needed',
-  ]) {
+  for (const left of ['wallet WHERE reserved <> 0', 'transfer WHERE confirmations < needed']) {
     expect([left, store.one(count, `SELECT count(*) AS count FROM ${left}`)?.count]).toEqual([
       left,
       0,

@@ -225,7 +225,7 @@ const longestPaste = 8 * maxLength;
  */
 export function detectDestination(
   input: string,
-  readInvoice: ReadInvoice = decodeInvoice,
+  readInvoice: (text: string) => Invoice = decodeInvoice,
 ): Destination {
   const text = input.length > longestPaste ? input : unbroken(input);
   if (text.length > maxLength) {
@@ -273,12 +273,10 @@ function lnurlInWeb(text: string): string | undefined {
   return /^https?:\/\/[^?#]*\?(?:[^#]*&)?lightning=(lnurl1[a-z0-9]+)/i.exec(text)?.[1];
 }
 
-type ReadInvoice = (text: string) => Invoice;
-
 /** The beginning of each kind of text, and the function that reads it. */
 type Recognisers = readonly (readonly [
   RegExp,
-  (text: string, readInvoice: ReadInvoice) => Destination,
+  (text: string, readInvoice: (text: string) => Invoice) => Destination,
 ])[];
 
 const addressed = <K extends Destination['kind'], V extends { readonly address: string }>(

@@ -193,7 +193,7 @@ export async function storedPage(sources: StoredSources): Promise<string> {
 const verifiedFigures: readonly Figure<VerifiedSource>[] = [
   {
     name: 'verified_payments',
-    help: 'Payments whose trail the last svcpay db verify replayed.',
+    help: 'Payments whose trail the last verification replayed.',
     values: ({ payments }) => [[{}, payments]],
   },
   {
@@ -203,7 +203,7 @@ const verifiedFigures: readonly Figure<VerifiedSource>[] = [
   },
   {
     name: 'verify_time_seconds',
-    help: 'The time of the last svcpay db verify.',
+    help: 'The time of the last verification.',
     values: ({ now }) => [[{}, Math.floor(now / 1_000)]],
   },
 ];

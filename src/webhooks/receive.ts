@@ -19,12 +19,9 @@ import {
 import { once } from 'node:events';
 
 export const receiverLimits: ReceiverLimits = {
-  bodyBytes: 1024 * 1024,
-  heldBytes: 64 * 1024 * 1024,
   connections: 1024,
   headersMs: 10_000,
   requestMs: 20_000,
-  wrongPerSecond: 50,
 };
 
 /** The number of deliveries so far, by result. */
@@ -92,7 +89,7 @@ export async function startReceiver(options: ReceiverOptions) {
     probes.noteFailed(bytes);
     options.onUnwritten(error, bytes);
   };
-  const handle = createHandler({ ...options, onUnwritten }, limits, counts);
+  const handle = createHandler({ ...options, onUnwritten }, counts);
   const server = createServer(
     {
       headersTimeout: limits.headersMs,
@@ -127,14 +124,9 @@ const methods: readonly string[] = ['POST', 'PUT'];
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-function createHandler(
-  options: ReceiverOptions,
-  limits: ReceiverLimits,
-  counts: ReceiverCounts,
-): Handler {
+function createHandler(options: ReceiverOptions, counts: ReceiverCounts): Handler {
   const header = options.signatureHeader.toLowerCase();
   const write = createGroupWriter(options, counts);
-  const intake = createIntake(limits, options.elapsed);
 
   const refuse = (
     request: IncomingMessage,
@@ -159,7 +151,6 @@ function createHandler(
       .resume();
   };
   const wrong = (request: IncomingMessage, response: ServerResponse): void => {
-    intake.noteWrong();
     options.onWrongSignature(request.socket.remoteAddress ?? '');
     refuse(request, response, 401);
   };
@@ -169,12 +160,10 @@ function createHandler(
       return refuse(request, response, 405, { allow: methods.join(', ') });
     const signature = request.headers[header];
     if (typeof signature !== 'string' || !isSignature(signature)) return wrong(request, response);
-    const length = Number(request.headers['content-length'] ?? Infinity);
-    const no = intake.refusal(length);
-    if (no !== undefined)
-      return refuse(request, response, no, no === 413 ? {} : { 'retry-after': '1' });
-    readBody(request, intake, (body) => {
-      if (typeof body === 'number') return refuse(request, response, body);
+    if (Number(request.headers['content-length'] ?? 0) > bodyBytes)
+      return refuse(request, response, 413);
+    readBody(request, (body) => {
+      if (body === undefined) return refuse(request, response, 413);
       if (!options.secrets.some((secret) => verifyBody(body, signature, secret)))
         return wrong(request, response);
       write(body, signature, response);
@@ -183,35 +172,28 @@ function createHandler(
 }
 
 /**
- * Reads the body of a delivery, and calls `done` with the body or with the status of a refusal.
- * Does not call `done` if the sender disconnects.
+ * The largest number of bytes in one body. An event from the specification has a few hundred bytes.
+ * Together, all connections hold at most 64 MiB.
  */
-function readBody(
-  request: IncomingMessage,
-  intake: ReturnType<typeof createIntake>,
-  done: (body: Buffer | number) => void,
-): void {
+const bodyBytes = 64 * 1024;
+
+/**
+ * Reads the body of a delivery, and calls `done` with the body, or with undefined if the body is
+ * too large. Does not call `done` if the sender disconnects.
+ */
+function readBody(request: IncomingMessage, done: (body: Buffer | undefined) => void): void {
   const chunks: Buffer[] = [];
   let length = 0;
-  let isOver = false;
-  const finish = (result?: Buffer | number): void => {
-    if (isOver) return;
-    isOver = true;
-    intake.release(length);
-    if (result !== undefined) done(result);
-  };
+  const isTooLarge = (): boolean => length > bodyBytes;
   request.on('data', (chunk: Buffer) => {
-    if (isOver) return;
+    if (isTooLarge()) return;
     length += chunk.length;
-    intake.hold(chunk.length);
-    const no = intake.overflow(length);
-    if (no !== undefined) return finish(no);
     chunks.push(chunk);
+    if (isTooLarge()) done(undefined);
   });
-  request.on('end', () =>
-    finish(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
-  );
-  request.on('close', () => finish());
+  request.on('end', () => {
+    if (!isTooLarge()) done(Buffer.concat(chunks));
+  });
 }
 
 interface Waiting {
@@ -285,10 +267,6 @@ function createGroupWriter(options: ReceiverOptions, counts: ReceiverCounts) {
 
 /** The resources that unauthenticated senders may use. */
 interface ReceiverLimits {
-  /** The largest number of bytes in one body. */
-  readonly bodyBytes: number;
-  /** The largest number of bytes in all bodies that the receiver is reading. */
-  readonly heldBytes: number;
   readonly connections: number;
   /**
    * The time limit for the headers of a request, in ms. The time limit for the whole request is
@@ -296,59 +274,6 @@ interface ReceiverLimits {
    */
   readonly headersMs: number;
   readonly requestMs: number;
-  /**
-   * If the wrong signatures within a second reach this number, the receiver reads only small
-   * bodies.
-   */
-  readonly wrongPerSecond: number;
-}
-
-/** The HTTP status of a refusal, or undefined if the receiver accepts the delivery. */
-type Refusal = 413 | 429 | 503 | undefined;
-
-/**
- * The largest size of a small body, in bytes. An event from the specification has a few hundred
- * bytes. While many deliveries have wrong signatures, the receiver refuses bodies above
- * `smallBytes` without reading them, so that unknown senders cannot lock out the service.
- */
-const smallBytes = 16 * 1024;
-
-/** @param elapsed returns monotonic milliseconds */
-export function createIntake(limits: ReceiverLimits, elapsed: () => number) {
-  let held = 0;
-  let windowStart = 0;
-  let wrong = 0;
-
-  const isCrowded = (): boolean => {
-    if (elapsed() - windowStart >= 1000) {
-      windowStart = elapsed();
-      wrong = 0;
-    }
-    return wrong >= limits.wrongPerSecond;
-  };
-
-  return {
-    /**
-     * Decides whether to accept a delivery, by the body length in its headers. The body length is
-     * infinite if the headers contain no length.
-     */
-    refusal(length: number): Refusal {
-      if (length > limits.bodyBytes && length !== Infinity) return 413;
-      if (length > smallBytes && isCrowded()) return 429;
-      return held >= limits.heldBytes ? 503 : undefined;
-    },
-    /** Decides whether to continue to read a body, by the number of bytes received so far. */
-    overflow(length: number): Refusal {
-      if (length > limits.bodyBytes) return 413;
-      return held > limits.heldBytes ? 503 : undefined;
-    },
-    hold: (bytes: number): void => void (held += bytes),
-    release: (bytes: number): void => void (held -= bytes),
-    noteWrong(): void {
-      isCrowded();
-      wrong += 1;
-    },
-  };
 }
 
 export interface Page {

@@ -270,13 +270,12 @@ function resumedPayment(
 function presentationOf(payment: Payment): Presentation {
   const { request, txnId } = decisive(payment);
   const { kind, destination } = decodeOrder(request);
-  const reference = ownReference(payment.ref);
   return {
     about: [
       { label: 'What', value: kind },
       { label: 'To', value: destination },
-      ...(reference === '' ? [] : [{ label: 'Reference', value: reference }]),
-      ...(txnId === null ? [] : [{ label: 'Transaction', value: txnId }]),
+      { label: 'Reference', value: ownReference(payment.ref) },
+      { label: 'Transaction', value: txnId },
     ],
   };
 }

@@ -3,7 +3,7 @@ import { btcFromMsat, formatAmount, formatSats, money } from '../../formats/amou
 import type { BitcoinAddress } from '../../formats/address.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import type { describeDestination } from '../../formats/describe.js';
-import type { Bip21Destination, Destination } from '../../formats/destination.js';
+import type { Destination } from '../../formats/destination.js';
 import { cardLines, heading, type CardLine } from './card.js';
 import { fieldColumns, fieldsOf, type RecordView } from '../rows/view.js';
 import { dateTime, relativeTime } from '../time.js';
@@ -75,60 +75,52 @@ const titles: Readonly<Record<Destination['kind'], string>> = {
   bip21: 'Bitcoin payment URI',
 };
 
-function factsOf(destination: Destination, now: number): CardLine[] {
-  switch (destination.kind) {
-    case 'bolt11':
-      return invoiceDetails(destination.value, now);
-    case 'bitcoin-address':
-      return addressDetails(destination.value);
-    case 'tron-address':
-      return [{ label: 'Address', value: destination.value.address, whole: true }];
-    case 'evm-address':
-      return [
-        { label: 'Address', value: destination.value.address, whole: true },
-        {
-          label: 'Checksum',
-          value: destination.value.checksummed ? 'right' : 'none: all letters have the same case',
-        },
-      ];
-    case 'lnurl':
-      return [{ label: 'Leads to', value: destination.value.url, whole: true }];
-    case 'lightning-address':
-      return [
-        { label: 'Address', value: destination.value.address, whole: true },
-        { label: 'User', value: destination.value.user },
-        { label: 'Domain', value: destination.value.domain },
-      ];
-    case 'bip21':
-      return uriDetails(destination.value, now);
-  }
-}
-
-function invoiceDetails(invoice: Invoice, now: number): CardLine[] {
-  const { amountMsat, expiresAt, timestamp, routeHints } = invoice;
+/** Returns the lines of the card. A destination has only some of them. */
+function factsOf({ kind, value }: Destination, now: number): CardLine[] {
+  const uri = kind === 'bip21' ? value : undefined;
+  const invoice = kind === 'bolt11' ? value : (uri?.invoice ?? undefined);
+  const bitcoin = kind === 'bitcoin-address' ? value : uri?.bitcoin;
+  const holder = kind === 'lightning-address' ? value : undefined;
+  const msat = invoice?.amountMsat;
+  const amount = uri?.amount ?? (msat == null ? undefined : btcFromMsat(msat));
+  const hasCase = kind === 'evm-address' && value.checksummed;
   return [
-    amountMsat === null
-      ? { label: 'Amount', value: 'the payer chooses the amount' }
-      : amountDetail(btcFromMsat(amountMsat)),
-    { label: 'For', value: invoice.description },
-    { label: 'Text hash', value: invoice.descriptionHash, whole: true },
-    { label: 'Payee', value: invoice.payee, whole: true },
-    { label: 'Hash', value: invoice.paymentHash, whole: true },
-    { label: 'Network', value: invoice.network },
-    timeDetail('Made', timestamp * 1000, now),
-    timeDetail(expiresAt > now ? 'Expires' : 'Expired', expiresAt, now),
-    { label: 'Fallback', value: invoice.fallbackAddress, whole: true },
-    { label: 'Route hints', value: routeHints.length === 0 ? '' : String(routeHints.length) },
+    {
+      label: 'Amount',
+      value: amount
+        ? formatAmount(money('BTC', amount))
+        : invoice && 'the payer chooses the amount',
+      note: amount && formatSats(amount),
+    },
+    { label: 'Label', value: uri?.label },
+    { label: 'Message', value: uri?.message },
+    { label: 'Leads to', value: kind === 'lnurl' ? value.url : '', whole: true },
+    {
+      label: 'Address',
+      value: bitcoin?.address ?? ('address' in value ? value.address : ''),
+      whole: true,
+    },
+    { label: 'User', value: holder?.user },
+    { label: 'Domain', value: holder?.domain },
+    {
+      label: 'Checksum',
+      value:
+        kind !== 'evm-address' ? '' : hasCase ? 'right' : 'none: all letters have the same case',
+    },
+    { label: 'Type', value: bitcoin && typeNames[bitcoin.type] },
+    { label: 'Invoice', value: uri?.invoice?.invoice, whole: true },
+    { label: 'For', value: invoice?.description },
+    { label: 'Text hash', value: invoice?.descriptionHash, whole: true },
+    { label: 'Payee', value: invoice?.payee, whole: true },
+    { label: 'Hash', value: invoice?.paymentHash, whole: true },
+    { label: 'Network', value: (bitcoin ?? invoice)?.network },
+    ...(invoice === undefined ? [] : timeLines(invoice, now)),
+    { label: 'Fallback', value: invoice?.fallbackAddress, whole: true },
+    {
+      label: 'Route hints',
+      value: invoice?.routeHints.length ? String(invoice.routeHints.length) : '',
+    },
   ];
-}
-
-/**
- * Returns a labelled time, with the relative time if the relative time is clearer than the date.
- */
-function timeDetail(label: string, at: number, now: number): CardLine {
-  const value = dateTime(at);
-  const relative = relativeTime(at, now);
-  return { label, value, note: value.startsWith(relative) ? undefined : relative };
 }
 
 const typeNames: Readonly<Record<BitcoinAddress['type'], string>> = {
@@ -140,37 +132,13 @@ const typeNames: Readonly<Record<BitcoinAddress['type'], string>> = {
   witness: 'undefined witness version: do not pay this address',
 };
 
-const addressDetails = ({ address, network, type }: BitcoinAddress): CardLine[] => [
-  { label: 'Address', value: address, whole: true },
-  { label: 'Network', value: network },
-  { label: 'Type', value: typeNames[type] },
-];
-
-function uriDetails(
-  { bitcoin, invoice, amount, label, message }: Bip21Destination,
-  now: number,
-): CardLine[] {
-  // The card omits what it already shows, the payment hash and the creation time.
-  const omitted = new Set([
-    'Made',
-    'Hash',
-    amount === undefined ? '' : 'Amount',
-    bitcoin === null ? '' : 'Network',
-  ]);
-  return [
-    ...(amount === undefined ? [] : [amountDetail(amount)]),
-    { label: 'Label', value: label },
-    { label: 'Message', value: message },
-    ...(bitcoin === null ? [] : addressDetails(bitcoin)),
-    { label: 'Invoice', value: invoice?.invoice, whole: true },
-    ...(invoice === null
-      ? []
-      : invoiceDetails(invoice, now).filter((each) => !omitted.has(each.label))),
-  ];
-}
-
-const amountDetail = (value: Parameters<typeof formatSats>[0]): CardLine => ({
-  label: 'Amount',
-  value: formatAmount(money('BTC', value)),
-  note: formatSats(value),
-});
+/** Returns the times of an invoice, with the relative time if it is clearer than the date. */
+const timeLines = ({ timestamp, expiresAt }: Invoice, now: number): CardLine[] =>
+  [
+    { label: 'Made', at: timestamp * 1000 },
+    { label: expiresAt > now ? 'Expires' : 'Expired', at: expiresAt },
+  ].map(({ label, at }) => {
+    const value = dateTime(at);
+    const relative = relativeTime(at, now);
+    return { label, value, note: value.startsWith(relative) ? '' : relative };
+  });

@@ -331,16 +331,11 @@ function changesOf(before: Quote, after: Quote): string[] {
 }
 
 /** The line with the amount before its conversion to bitcoin. */
-const worthLine = ({ worth }: Order): CardLine[] =>
-  worth === undefined
-    ? []
-    : [
-        {
-          label: 'Worth',
-          value: formatAmount(worth),
-          note: `at ${rateText({ base: 'BTC', quote: worth.ccy, value: worth.rate })}`,
-        },
-      ];
+const worthLine = ({ worth }: Order): CardLine => ({
+  label: 'Worth',
+  value: worth && formatAmount(worth),
+  note: worth && `at ${rateText({ base: 'BTC', quote: worth.ccy, value: worth.rate })}`,
+});
 
 /**
  * Builds the card of a quote.
@@ -363,13 +358,15 @@ function cardOf(
   return {
     about: [
       ...about,
-      ...worthLine(order),
-      ...(expiresAt === undefined
-        ? []
-        : [{ label: 'Expires', value: `in ${describeDuration(left(expiresAt))}` }]),
-      ...(quote.derived
-        ? [{ label: 'Note', value: 'computed from the rate; the service sets the final amount' }]
-        : []),
+      worthLine(order),
+      {
+        label: 'Expires',
+        value: expiresAt === undefined ? '' : `in ${describeDuration(left(expiresAt))}`,
+      },
+      {
+        label: 'Note',
+        value: quote.derived ? 'computed from the rate; the service sets the final amount' : '',
+      },
     ],
     gets,
     getsLabel,

@@ -146,37 +146,29 @@ export async function paySend(
 /** Returns the lines of the card that describe the recipient and the amount. */
 function aboutSend(request: SendRequest): CardLine[] {
   const { amount, from, name } = request.instruction;
-  const whole =
-    amount === 'all'
-      ? [{ label: 'Amount', value: `the whole balance of your ${from} wallet` }]
-      : [];
-  return [{ label: 'Contact', value: name }, ...aboutDestination(request), ...whole];
+  const whole = amount === 'all' ? `the whole balance of your ${from} wallet` : '';
+  return [
+    { label: 'Contact', value: name },
+    ...aboutDestination(request),
+    { label: 'Amount', value: whole },
+  ];
 }
 
 function aboutDestination({ pays, uriTexts, instruction }: SendRequest): CardLine[] {
-  const texts = uriTexts.map((value) => ({ label: 'Pay', value, note: 'text from the URI' }));
-  const fees = instruction.deductFees ? [{ label: 'Fees', value: 'deducted from the amount' }] : [];
-  switch (pays.kind) {
-    case 'bolt11':
-      return aboutInvoice(pays.value);
-    case 'lnurl':
-      return [
-        { label: 'To', value: new URL(pays.value.url).host, note: 'host of the LNURL' },
-        { label: 'LNURL', value: pays.text, whole: true },
-        ...fees,
-      ];
-    default:
-      return [
-        ...texts,
-        {
-          label: 'To',
-          value: pays.text,
-          note: railProperties(railTo(pays.kind)).note,
-          whole: true,
-        },
-        ...fees,
-      ];
-  }
+  if (pays.kind === 'bolt11') return aboutInvoice(pays.value);
+  const fees = { label: 'Fees', value: instruction.deductFees ? 'deducted from the amount' : '' };
+  if (pays.kind === 'lnurl')
+    return [
+      { label: 'To', value: new URL(pays.value.url).host, note: 'host of the LNURL' },
+      { label: 'LNURL', value: pays.text, whole: true },
+      fees,
+    ];
+  const { note } = railProperties(railTo(pays.kind));
+  return [
+    ...uriTexts.map((value) => ({ label: 'Pay', value, note: 'text from the URI' })),
+    { label: 'To', value: pays.text, note, whole: true },
+    fees,
+  ];
 }
 
 const payeeEnds = 8;
@@ -185,11 +177,7 @@ export function aboutInvoice({ payee, description, amountMsat }: Invoice): CardL
   const short = `${payee.slice(0, payeeEnds)}…${payee.slice(-payeeEnds)}`;
   const amount = amountMsat === null ? '' : formatAmount(money('BTC', btcFromMsat(amountMsat)));
   return [
-    {
-      label: 'Pay',
-      value: description === null || description === '' ? amount : description,
-      ...(description !== null && description !== '' && { note: 'text from the invoice' }),
-    },
+    { label: 'Pay', value: description || amount, note: description && 'text from the invoice' },
     { label: 'To', value: short },
   ];
 }

@@ -32,7 +32,7 @@ export interface CardLine {
   readonly label: string;
   readonly value: Money | string | null | undefined;
   /** A secondary text after the value, such as `fee 0.28 %`, shown dim. */
-  readonly note?: string | undefined;
+  readonly note?: string | null | undefined;
   /**
    * Whether the value is an address, invoice or id that people copy. svcpay does not wrap an
    * address, invoice or id, so that people can copy the whole value.
@@ -166,11 +166,17 @@ function textsOf(lines: readonly CardLine[]) {
   const amounts = lines.flatMap(({ value }) => (typeof value === 'object' && value) || []);
   const isOneCurrency = new Set(amounts.map(({ ccy }) => ccy)).size === 1;
   const aligned = pointsAligned(amounts.map(formatAmount).map(sanitize));
-  return lines.flatMap(({ label, value, note = '', ...line }) => {
-    if (!value && note === '') return [];
+  return lines.flatMap(({ label, value, note, ...line }) => {
+    if (!value && !note) return [];
     const { whole = false, total = false, style = total ? bold : same } = line;
     const paintNote = line.warns === true ? yellow : dim;
-    const texts = { label: sanitize(label), note: sanitize(note), total, paint: style, paintNote };
+    const texts = {
+      label: sanitize(label),
+      note: sanitize(note ?? ''),
+      total,
+      paint: style,
+      paintNote,
+    };
     if (typeof value !== 'object' || value === null)
       return { ...texts, value: sanitize(value ?? ''), sats: '', whole };
     const hasSats = isOneCurrency && value.ccy === 'BTC' && line.aside !== true;

@@ -256,6 +256,19 @@ export async function ifAvailable<T>(
   }
 }
 
+/** Resolves with the result, or with undefined after a Failure of one of the kinds. */
+export async function unlessKind<T>(
+  kinds: readonly FailureKind[],
+  result: Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await result;
+  } catch (error) {
+    if (!(error instanceof Failure) || !kinds.includes(error.kind)) throw error;
+    return undefined;
+  }
+}
+
 /**
  * Throws Failure `usage` unless the count is a whole number of at least `least`, because a program
  * may pass NaN.

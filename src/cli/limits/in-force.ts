@@ -9,7 +9,7 @@ import { amount } from '../values.js';
 import { fixed, isCurrency, type Money } from '../../formats/amount.js';
 
 /** The kinds of failures after which svcpay does not know the account. */
-export const unknownAccount: ReadonlySet<FailureKind> = new Set(['authentication', 'temporary']);
+export const unknownAccount: readonly FailureKind[] = ['authentication', 'temporary'];
 
 /**
  * Combines the spending limits of the account, the profile and the environment, with the strictest

@@ -2,7 +2,7 @@
 // amounts used.
 import { Big } from 'big.js';
 import { money, parseAmount, amountWithSats, type Money } from '../../formats/amount.js';
-import { Failure, invalid } from '../../formats/failure.js';
+import { Failure, invalid, unlessKind } from '../../formats/failure.js';
 import type { Spend } from '../../store/journal/journal.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/questions.js';
@@ -214,12 +214,7 @@ async function showLimits(context: Context): Promise<ShownLimits> {
   const limits = await limitsInForce(context);
   const hasDaily = Object.keys(limits.perDay).length > 0;
   // svcpay does not know the account if the profile is not logged in or the service did not answer.
-  const spent = hasDaily
-    ? await spentToday(context).catch((error: unknown) => {
-        if (error instanceof Failure && unknownAccount.has(error.kind)) return undefined;
-        throw error;
-      })
-    : undefined;
+  const spent = hasDaily ? await unlessKind(unknownAccount, spentToday(context)) : undefined;
   return { rows: rowsOf(limits, spent), footer: footerOf(limits, context) };
 }
 

@@ -2,7 +2,7 @@
 // or its failure to an agent.
 import { Readable, Writable } from 'node:stream';
 import { formatAmount } from '../../formats/amount.js';
-import { Failure, isUnknown, type NextStep, invalid } from '../../formats/failure.js';
+import { Failure, isUnknown, type NextStep, invalid, unlessKind } from '../../formats/failure.js';
 import { hasLapsed } from '../../formats/states.js';
 import { type Fields, isFields, jsonIn, messageOf } from '../../formats/text.js';
 import { status, attemptNamed, decisive } from '../../store/journal/payment.js';
@@ -401,12 +401,9 @@ export async function demandBudget(context: Context): Promise<void> {
   const next = { do: 'run', command: 'budget add agent --per-day 100000sat' } as const;
   if (budget === undefined)
     throw invalid('--allow-payments requires a budget: --budget NAME.', { next });
-  const found = await readBudget(budget, context).catch((error: unknown) => {
-    // The account may be known at the first payment.
-    if (error instanceof Failure && unknownAccount.has(error.kind)) return null;
-    throw error;
-  });
-  if (found === undefined)
+  const exists = readBudget(budget, context).then((found) => found !== undefined);
+  // The account may be known at the first payment.
+  if ((await unlessKind(unknownAccount, exists)) === false)
     throw invalid(`there is no budget "${budget}".`, { money: 'Not served', next });
 }
 

@@ -2,7 +2,7 @@
 // shown, by its reference or its invoice, or in a menu of the history.
 import type { ListedTransaction, SoughtTransaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
-import { Failure, invalid } from '../../formats/failure.js';
+import { Failure, invalid, unlessKind } from '../../formats/failure.js';
 import { seenTransactions } from '../../store/files/seen.js';
 import type { Journal } from '../../store/journal/journal.js';
 import { attemptOf, attemptNamed, decisive, type Payment } from '../../store/journal/payment.js';
@@ -64,7 +64,8 @@ export async function resolveId(name: string, context: Context, isExact = false)
   const local = await resolveLocally(name, context, isExact);
   if (local !== undefined) return local;
   const { client: service } = await context.account();
-  if (await service.transaction(name).then(() => true, isElsewhere)) return name;
+  // Some services refuse a malformed id instead of reporting the id as not found.
+  if (await unlessKind(['not-found', 'refused'], service.transaction(name))) return name;
   const onRead = (count: number): void => showSearching(count, context);
   const named = await listedUnder(name, { since: 0, depth: 'every page', onRead }, service);
   const [last] = named.toSorted((a, b) => b.number - a.number);
@@ -100,16 +101,6 @@ async function byInvoice(sought: SoughtTransaction, context: Context): Promise<s
   throw new Failure('not-found', 'No transaction has this invoice or payment hash.', {
     next: { do: 'see-history' },
   });
-}
-
-/**
- * Returns false if the failure means that the service has no transaction with the id, and rethrows
- * any other failure. Some services refuse a malformed id instead of reporting the id as not found.
- */
-function isElsewhere(error: unknown): boolean {
-  if (error instanceof Failure && (error.kind === 'not-found' || error.kind === 'refused'))
-    return false;
-  throw error;
 }
 
 /**

@@ -2,7 +2,7 @@
 // event.
 import { rename, rm, writeFile } from 'node:fs/promises';
 import type { Transaction, Webhook } from '../../api/types.js';
-import { Failure, ifAvailable, invalid } from '../../formats/failure.js';
+import { Failure, ifAvailable, invalid, unlessKind } from '../../formats/failure.js';
 import { messageOf, counted } from '../../formats/text.js';
 import { openFolder, receiverFile } from '../../store/files/home.js';
 import { checkHeader } from '../../store/profile/settings.js';
@@ -431,14 +431,8 @@ async function registered(
   const { id } = await client.createWebhook(wanted);
   return {
     text: `${text} until this command ends`,
-    remove: () =>
-      client
-        .afterwards()
-        .removeWebhook(id)
-        .catch((error: unknown) => {
-          // A different command has replaced or removed the webhook.
-          if (!(error instanceof Failure) || error.kind !== 'not-found') throw error;
-        }),
+    // A different command may have replaced or removed the webhook.
+    remove: () => unlessKind(['not-found'], client.afterwards().removeWebhook(id)),
   };
 }
 

@@ -5,7 +5,7 @@ import Big from 'big.js';
 import * as v from 'valibot';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import type { Span } from '../../formats/calendar.js';
-import { Failure } from '../../formats/failure.js';
+import { unlessKind } from '../../formats/failure.js';
 import { movedNothing, isQuoted } from '../../formats/states.js';
 import type { Accepted } from '../../store/journal/records.js';
 import { openScratch, type Scratch } from '../../store/files/sqlite-file.js';
@@ -208,7 +208,7 @@ async function readMissing({ read, period }: Sources, db: Scratch): Promise<void
   db.run(`DELETE FROM local AS l WHERE source = 'inbox' AND seen >= ? AND ${unlisted}`, period.end);
   const missing = `SELECT DISTINCT txnId FROM local l WHERE ${unlisted} AND ${moved}`;
   await severalAtOnce([...db.each(idRow, missing)], async ({ txnId }) => {
-    const txn = await read(txnId).catch(ifNotFound);
+    const txn = await unlessKind(['not-found', 'refused', 'usage'], read(txnId));
     if (txn === undefined) return;
     const created = txn.createdAt ?? period.first;
     if (created < period.first || created >= period.end)
@@ -218,12 +218,6 @@ async function readMissing({ read, period }: Sources, db: Scratch): Promise<void
 }
 
 const idRow = v.object({ txnId: v.string() });
-
-function ifNotFound(error: unknown): undefined {
-  if (error instanceof Failure && ['not-found', 'refused', 'usage'].includes(error.kind))
-    return undefined;
-  throw error;
-}
 
 /** The row of the table `service` for a transaction. */
 function serviceRow(txn: ListedTransaction, isListed: 0 | 1) {

@@ -3,7 +3,7 @@
 import type { ListedTransaction, Transaction, TransactionFilter } from '../../api/types.js';
 import { fixed } from '../../formats/amount.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
-import { Failure, unlessFailure } from '../../formats/failure.js';
+import { unlessFailure, unlessKind } from '../../formats/failure.js';
 import { isFinal, isQuoted, movedNothing } from '../../formats/states.js';
 import type { ImportedAttempt, Journal } from '../../store/journal/journal.js';
 import {
@@ -68,7 +68,10 @@ export async function importMissing(since: number, deps: ImportDeps): Promise<Im
   const importAll = async (txnIds: readonly string[]): Promise<void> => {
     const missing: string[] = [];
     for (const txnId of txnIds) if (!(await isSubmittedHere(txnId, deps))) missing.push(txnId);
-    const found = await severalAtOnce(missing, (txnId) => listedTransaction(deps.service, txnId));
+    // The service may list a transaction, but not find it by its id.
+    const found = await severalAtOnce(missing, (txnId) =>
+      unlessKind(['not-found'], readTransaction(deps.service, txnId)),
+    );
     for (const [index, txnId] of missing.entries())
       outcomes.set(txnId, await account(txnId, found[index], deps));
   };
@@ -140,22 +143,6 @@ async function account(
   const draft = draftOf(order, isOther ? txnId : (there?.ref ?? ref), deps);
   const isNew = await journal.enter(draft, imported, deps.service.datedNow());
   return isNew ? (imported.approvedTotal === null ? 'uncounted' : 'entered') : 'known';
-}
-
-/**
- * Reads a listed transaction by its id, or returns undefined if the service lists the transaction
- * but does not find it by its id.
- */
-async function listedTransaction(
-  service: ReadService,
-  txnId: string,
-): Promise<Transaction | undefined> {
-  try {
-    return await readTransaction(service, txnId);
-  } catch (error) {
-    if (error instanceof Failure && error.kind === 'not-found') return undefined;
-    throw error;
-  }
 }
 
 /**

@@ -3,7 +3,7 @@
 import pLimit from 'p-limit';
 import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { fromWire, type Money } from '../../formats/amount.js';
-import { Failure, type FailureKind } from '../../formats/failure.js';
+import { unlessKind } from '../../formats/failure.js';
 import { withEarlierFields } from '../transaction/read.js';
 import { methodProperties } from '../../formats/rails.js';
 
@@ -106,15 +106,9 @@ async function wholeOf(
   txn: ListedTransaction,
   read: (txnId: string) => Promise<ListedTransaction>,
 ): Promise<ListedTransaction> {
-  try {
-    return withEarlierFields(txn, await read(txn.txnId));
-  } catch (error) {
-    if (error instanceof Failure && unreadable.has(error.kind)) return txn;
-    throw error;
-  }
+  const whole = await unlessKind(['unexpected', 'not-found', 'usage'], read(txn.txnId));
+  return whole === undefined ? txn : withEarlierFields(txn, whole);
 }
-
-const unreadable: ReadonlySet<FailureKind> = new Set(['unexpected', 'not-found', 'usage']);
 
 const isReported = ({ amtSettled, ccy, method }: RequestSide): boolean =>
   amtSettled != null && ccy != null && method != null;

@@ -100,60 +100,63 @@ export function parseZone(text: string): string {
   }
 }
 
-/** A day such as `2026-10-01` or a month such as `2026-10`, without a time zone. */
-export interface CalendarDate {
-  readonly year: number;
-  readonly month: number;
-  /** The day of the month, or undefined for a whole month. */
-  readonly day: number | undefined;
+/** Whether a text is a day such as `2026-10-01`, or a month such as `2026-10`, that exists. */
+function isDate(text: string): boolean {
+  const at = Date.parse(text);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
 }
 
 /** Reads a day such as `2026-10-01`, or a whole month such as `2026-10`. Throws Failure `usage`. */
-export function parseDate(text: string): CalendarDate {
-  const [, year, month, day] = /^(19[7-9]\d|[2-9]\d{3})-(\d\d)(?:-(\d\d))?$/.exec(text) ?? [];
-  const [y, m, d] = [Number(year), Number(month), day === undefined ? undefined : Number(day)];
-  if (isDay(y, m, d ?? 1)) return { year: y, month: m, day: d };
+export function parseDate(text: string): string {
+  if (/^(?:19[7-9]\d|2\d{3})-\d\d(?:-\d\d)?$/.test(text) && isDate(text)) return text;
   throw invalid(
     `"${clip(text)}" is not a date. Write a day such as 2026-10-01, or a month such as 2026-10.`,
   );
 }
 
+export const isMonth = (date: string): boolean => date.length === '2026-10'.length;
+
 /** Reads a month such as `2026-10`, or `last` for the month before the present. */
-export function parseMonth(text: string): CalendarDate | 'last' {
+export function parseMonth(text: string): string {
   if (text.toLowerCase() === 'last') return 'last';
-  const date = parseDate(text);
-  if (date.day === undefined) return date;
+  if (isMonth(parseDate(text))) return text;
   throw invalid(`"${clip(text)}" is not a month. Write 2026-10 or last.`);
 }
 
-/** @param now the present in epoch ms, which defines the last month */
-export function monthSpan(
-  month: CalendarDate | 'last' | undefined,
-  zone: string,
-  now: number,
-): Span {
-  const present = spanOf(parseDate(dayWriter(zone)(now).slice(0, 7)), zone);
-  if (month !== 'last') return month === undefined ? present : spanOf(month, zone);
-  return spanOf(parseDate(dayWriter(zone)(present.first - 1).slice(0, 7)), zone);
+/**
+ * @param month a month, or `last` for the month before the present, or undefined for the present
+ * @param now the present in epoch ms
+ */
+export function monthSpan(month: string | undefined, zone: string, now: number): Span {
+  const monthAt = (at: number): Span => spanOf(dayWriter(zone)(at).slice(0, 7), zone);
+  const present = monthAt(now);
+  if (month === undefined) return present;
+  return month === 'last' ? monthAt(present.first - 1) : spanOf(month, zone);
 }
 
-export function spanOf({ year, month, day }: CalendarDate, zone: string): Span {
-  const first = startOf(Date.UTC(year, month - 1, day ?? 1), zone);
-  const end = startOf(
-    day === undefined ? Date.UTC(year, month, 1) : Date.UTC(year, month - 1, day + 1),
-    zone,
-  );
-  return { first, end };
+/** Returns the instants of a day or of a month. */
+export const spanOf = (date: string, zone: string): Span => ({
+  first: startOf(date, zone),
+  end: startOf(dateAfter(date), zone),
+});
+
+/** Returns the day after a day, such as `2026-11-01`, or the month after a month. */
+export function dateAfter(date: string): string {
+  const next = new Date(date);
+  if (isMonth(date)) next.setUTCMonth(next.getUTCMonth() + 1);
+  else next.setUTCDate(next.getUTCDate() + 1);
+  return next.toISOString().slice(0, date.length);
 }
 
 /**
- * Returns the first instant of a day. A clock change at midnight skips the first hour of the day,
- * or repeats the last hour of the previous day. Because of clock changes, `startOf` tries the
- * zone's offsets a day before and a day after midnight, and returns the earlier instant that is
- * within the day.
+ * Returns the first instant of a day or of a month. A clock change at midnight skips the first hour
+ * of the day, or repeats the last hour of the previous day. Because of clock changes, `startOf`
+ * tries the zone's offsets a day before and a day after midnight, and returns the earlier instant
+ * that is within the day.
  */
-function startOf(midnightUtc: number, zone: string): number {
+function startOf(date: string, zone: string): number {
   const dayOf = dayWriter(zone);
+  const midnightUtc = Date.parse(date);
   const day = new Date(midnightUtc).toISOString().slice(0, 10);
   const tries = [-dayMs, dayMs].map((side) => midnightUtc - offsetAt(midnightUtc + side, zone));
   return Math.min(...tries.filter((at) => dayOf(at) === day));
@@ -191,10 +194,6 @@ export function dayWriter(zone: string): (at: number) => string {
   };
 }
 
-/** Returns the day after a day, such as `2026-11-01` after `2026-10-31`. */
-export const nextDay = (day: string): string =>
-  new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10);
-
 /** Writes the day and month, such as `22 Oct`, and the year if the year is not the current year. */
 export function dayAndMonth(at: number, now: number): string {
   const isThisYear = new Date(at).getFullYear() === new Date(now).getFullYear();
@@ -213,7 +212,7 @@ export function dayAndMonth(at: number, now: number): string {
 export type Instant = { readonly ago: number } | { readonly first: number; readonly last: number };
 
 const pattern =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/i;
+  /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/i;
 
 /**
  * Reads a point in time such as `2h`, `7d`, `2026-03-01` or `2026-03-01T14:30:00Z`. A time without
@@ -222,12 +221,12 @@ const pattern =
 export function parseInstant(text: string): Instant {
   const match = pattern.exec(text);
   if (match === null) return { ago: parseAgo(text) };
-  const [, year, month, day, hour = 0, minute = 0, second = 0, zone] = match;
-  const [y, m, d] = [Number(year), Number(month), Number(day)];
-  if (!isDay(y, m, d) || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) {
+  const [, day = '', hour, minute = 0, second = 0, zone] = match;
+  if (!isDate(day) || Number(hour ?? 0) > 23 || Number(minute) > 59 || Number(second) > 59) {
     throw invalid(`"${text}" does not exist in the calendar. Write a date such as 2026-03-01.`);
   }
-  if (match[4] === undefined) {
+  if (hour === undefined) {
+    const [y = 0, m = 1, d = 1] = day.split('-').map(Number);
     return {
       first: new Date(y, m - 1, d).getTime(),
       last: new Date(y, m - 1, d + 1).getTime() - 1,
@@ -246,9 +245,4 @@ function parseAgo(text: string): number {
     const advice = 'Write 2h or 7d, or a date such as 2026-03-01.';
     throw invalid(`"${clip(text)}" is not a time. ${advice}`, { cause });
   }
-}
-
-function isDay(year: number, month: number, day: number): boolean {
-  const date = new Date(Date.UTC(year, month - 1, day));
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
 }

@@ -2,11 +2,10 @@
 // deposit to a permanent address, a withdrawal outside the list, or a counter-entry that reverses
 // an earlier entry.
 import { fixed, formatAmount, parseAmount, type Money } from '../../formats/amount.js';
-import { dayWriter, ownZone, spanOf, type CalendarDate } from '../../formats/calendar.js';
+import { dateAfter, dayWriter, isMonth, ownZone, spanOf } from '../../formats/calendar.js';
 import { Failure, invalid } from '../../formats/failure.js';
 import type { Close, Tie } from '../../store/journal/records.js';
 import { entryList } from '../../terminal/views/statement-view.js';
-import { monthAfter } from '../../wallet/books/statement.js';
 import { defineCommand, list } from '../define.js';
 import { text, word } from '../values.js';
 import { closesOf, date } from './open-books.js';
@@ -52,11 +51,9 @@ export const statementAdjust = defineCommand({
       });
     const [now, zone] = [client.serviceNow(), ownZone()];
     const records = await context.books();
-    const day =
-      on === undefined
-        ? arisenOn(amount.ccy, await records.ties(scope), dayWriter(zone), now)
-        : dayText(on);
-    if (on !== undefined && spanOf(on, zone).first > now)
+    const day = on ?? arisenOn(amount.ccy, await records.ties(scope), dayWriter(zone), now);
+    if (isMonth(day)) throw invalid('--on must be a day such as 2026-11-14.');
+    if (spanOf(day, zone).first > now)
       throw invalid(`Nothing was recorded: ${day} is in the future.`);
     checkOpen(day, await closesOf(context));
     const { ccy, value } = amount;
@@ -93,17 +90,11 @@ function arisenOn(
   );
 }
 
-/** Formats a date as text. Throws Failure `usage` for a date without a day. */
-function dayText({ year, month, day }: CalendarDate): string {
-  if (day === undefined) throw invalid('--on must be a day such as 2026-11-14.');
-  return [year, month, day].map((part) => String(part).padStart(2, '0')).join('-');
-}
-
 /** Throws Failure `usage` for a day of a closed month. */
 function checkOpen(day: string, closes: readonly Close[]): void {
   const month = closes.at(-1)?.month;
   if (month === undefined || day.slice(0, 7) > month) return;
-  const first = `${monthAfter(month)}-01`;
+  const first = `${dateAfter(month)}-01`;
   throw invalid(`Nothing was recorded: ${month} is closed.`, {
     hint: `Use the first day after it: --on ${first}`,
   });

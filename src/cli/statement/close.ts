@@ -5,8 +5,9 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import {
-  type CalendarDate,
+  dateAfter,
   dayWriter,
+  isMonth,
   ownZone,
   parseDate,
   type Span,
@@ -31,12 +32,7 @@ import {
 import { openComparison } from '../../wallet/books/compare.js';
 import type { Books } from '../../wallet/books/gather.js';
 import { type Candidate, type Cells, quoteMs } from '../../wallet/books/movement.js';
-import {
-  balanceAfter,
-  type Change,
-  changesBetween,
-  monthAfter,
-} from '../../wallet/books/statement.js';
+import { balanceAfter, type Change, changesBetween } from '../../wallet/books/statement.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { file, word } from '../values.js';
@@ -72,8 +68,9 @@ export const statementClose = defineCommand({
         'row has changed',
     ],
   ],
-  async run({ month: date, folder, tz }, context) {
-    const name = nameOf(date);
+  async run({ month: name, folder, tz }, context) {
+    if (!isMonth(name))
+      throw refused('only whole months can be closed. Write a month such as 2026-10');
     const closes = await closesOf(context);
     const last = closes.at(-1);
     const closed = closes.find(({ month }) => month === name);
@@ -83,7 +80,7 @@ export const statementClose = defineCommand({
     // The service chooses the id, so the file name escapes what could lead to another folder.
     const file = `${encodeURIComponent(id)}-${name}.csv`;
     const path = join(folder ?? join(context.home.data, 'statements'), file);
-    const month = { name, zone, period: spanOf(date, zone), path };
+    const month = { name, zone, period: spanOf(name, zone), path };
     return closed === undefined
       ? closeFirst(month, last, context)
       : closeAgain(month, closed, context);
@@ -121,12 +118,6 @@ interface Month {
 const refused = (why: string, command?: string): Failure =>
   invalid(`Not closed: ${why}.`, command === undefined ? {} : { next: { do: 'run', command } });
 
-function nameOf({ year, month, day }: CalendarDate): string {
-  if (day !== undefined)
-    throw refused('only whole months can be closed. Write a month such as 2026-10');
-  return `${year}-${String(month).padStart(2, '0')}`;
-}
-
 /**
  * Throws Failure `usage` if the close would leave a gap after the last closed month, if the month
  * is before the first closed month, or if its time zone differs from that of the closed months.
@@ -141,7 +132,7 @@ function checkNext(name: string, zone: string, closes: readonly Close[]): void {
     );
   if (name < first.month)
     throw refused(`${name} is earlier than ${first.month}, the first closed month`);
-  const next = monthAfter(last.month);
+  const next = dateAfter(last.month);
   if (name > next) throw refused(`${next} must be closed first`, `statement close ${next}`);
 }
 
@@ -230,7 +221,7 @@ async function closeAgain(month: Month, closed: Close, context: Context): Promis
       `${counted(changes.length, 'row')} changed since ${name} was closed on ${by}.`,
       {
         hint: 'The closed month stays as it is. The next open month has the changes as corrections',
-        next: { do: 'run', command: `statement --from ${monthAfter(name)}` },
+        next: { do: 'run', command: `statement --from ${dateAfter(name)}` },
       },
     ),
   };

@@ -8,7 +8,7 @@ import type { ListedTransaction } from '../../api/types.js';
 import { decimalsOf, fixed } from '../../formats/amount.js';
 import {
   always,
-  type CalendarDate,
+  dateAfter,
   ownZone,
   parseDate,
   parseZone,
@@ -68,11 +68,7 @@ export const zoneOf = (tz: string | undefined): string => tz ?? ownZone();
  * Returns the period from the first day to the last day, including both days. Throws Failure
  * `usage` for a period that ends before its start.
  */
-export function periodOf(
-  from: CalendarDate | undefined,
-  to: CalendarDate | undefined,
-  zone: string,
-): Span {
+export function periodOf(from: string | undefined, to: string | undefined, zone: string): Span {
   const first = from === undefined ? always.first : spanOf(from, zone).first;
   const end = to === undefined ? always.end : spanOf(to, zone).end;
   if (first < end) return { first, end };
@@ -128,7 +124,7 @@ export async function openBooks(
     },
     sealed: closes
       .filter(({ month }) => openMonth === undefined || month < openMonth)
-      .map((close) => ({ month: close.month, ...spanOf(parseDate(close.month), close.zone) })),
+      .map((close) => ({ month: close.month, ...spanOf(close.month, close.zone) })),
     settled: (txnId) => settledHere(txnId, context),
     recorded: (await records.entries(scope)).map((entry) => adjustmentOf(entry, zone)),
     ties: new Map((await records.ties(scope)).map(({ ccy, tiedAt }) => [ccy, tiedAt])),
@@ -153,11 +149,10 @@ const oldestEdgeYears = 10;
 function edgesOf({ first, end }: Span, zone: string, now: number): number[] {
   const edges = [first, end];
   const oldest = new Date(now).getUTCFullYear() - oldestEdgeYears;
-  const month = new Date(Math.max(first, Date.UTC(oldest, 0)));
-  for (let at = 0; at < Math.min(end, now);) {
-    at = spanOf(parseDate(month.toISOString().slice(0, 7)), zone).end;
+  let month = new Date(Math.max(first, Date.UTC(oldest, 0))).toISOString().slice(0, 7);
+  for (let at = 0; at < Math.min(end, now); month = dateAfter(month)) {
+    at = spanOf(month, zone).end;
     if (at > first && at < end) edges.push(at);
-    month.setUTCMonth(month.getUTCMonth() + 1, 1);
   }
   return edges;
 }

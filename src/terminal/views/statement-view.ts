@@ -4,6 +4,7 @@ import type Big from 'big.js';
 import { changeOf, kindWords, type StatementRow } from '../../formats/statement-row.js';
 import { decimalsOf, fixed, formatAmount, formatNumber, money } from '../../formats/amount.js';
 import { counted, ownReference, shortId, shortened } from '../../formats/text.js';
+import { dateAfter } from '../../formats/calendar.js';
 import { methodProperties } from '../../formats/rails.js';
 import {
   type Cell,
@@ -252,10 +253,9 @@ export function tiedText(tied: readonly Held[], isOver: boolean): string {
 export function periodText(from: string | undefined, to: string | undefined): string {
   if (from === undefined) return to === undefined ? 'all of history' : `until ${to}`;
   if (to === undefined) return `since ${from}`;
-  const [year = '', month = ''] = from.split('-');
+  const [year, month] = [from.slice(0, 4), from.slice(0, 7)];
   if (from === `${year}-01-01` && to === `${year}-12-31`) return year;
-  const last = new Date(Date.UTC(Number(year), Number(month), 0)).toISOString().slice(0, 10);
-  if (from === `${year}-${month}-01` && to === last)
+  if (from === `${month}-01` && dateAfter(to) === `${dateAfter(month)}-01`)
     return new Date(from).toLocaleString('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
   return from === to ? from : `${from} to ${to}`;
 }

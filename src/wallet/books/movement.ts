@@ -7,7 +7,7 @@ import type { ListedTransaction } from '../../api/types.js';
 import { fromWire } from '../../formats/amount.js';
 import { isFinal, isQuoted, movedNothing } from '../../formats/states.js';
 import { type MovedAmounts, movedAmounts, settledAt } from '../history/moved-amounts.js';
-import { parseDate, spanOf, always, type Span } from '../../formats/calendar.js';
+import { spanOf, always, type Span } from '../../formats/calendar.js';
 import { changeOf, type BookedRow } from '../../formats/statement-row.js';
 import type { BookEntry } from '../../store/journal/records.js';
 import { openScratch, type Scratch } from '../../store/files/sqlite-file.js';
@@ -140,7 +140,7 @@ export const adjustmentOf = (
   ...withoutTransaction,
   wallet: ccy,
   counterparty: unexplained,
-  at: spanOf(parseDate(dated), zone).first,
+  at: spanOf(dated, zone).first,
   kind: 'adjustment',
   reference: id,
   note,

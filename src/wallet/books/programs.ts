@@ -4,7 +4,7 @@ import { decimalsOf, fixed, type Money } from '../../formats/amount.js';
 import { changeOf, isExchangeCredit, type StatementRow } from '../../formats/statement-row.js';
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
-import { type Span, nextDay } from '../../formats/calendar.js';
+import { type Span, dateAfter } from '../../formats/calendar.js';
 import { invalid } from '../../formats/failure.js';
 
 /** The columns of the file. An empty cell matches every row. */
@@ -197,7 +197,7 @@ const beancount: Style = {
   // beancount checks a balance at the start of a day. Without "~ 0", beancount tolerates a
   // difference in the last digit.
   closing: (day, wallet, { ccy, value }) =>
-    `\n${nextDay(day)} balance ${wallet}  ${value.toFixed(decimalsOf(ccy))} ~ 0 ${ccy}\n`,
+    `\n${dateAfter(day)} balance ${wallet}  ${value.toFixed(decimalsOf(ccy))} ~ 0 ${ccy}\n`,
   // beancount refuses a balance that changes nothing, so a file cannot set its opening balance and
   // also follow the files of earlier periods.
 };

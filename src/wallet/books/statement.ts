@@ -172,12 +172,6 @@ export interface Change {
   readonly after: string | null;
 }
 
-/** The month that follows a month such as `2026-10`. */
-export function monthAfter(month: string): string {
-  const [year = 0, number = 0] = month.split('-').map(Number);
-  return new Date(Date.UTC(year, number, 1)).toISOString().slice(0, 7);
-}
-
 const keyOf = ({ wallet, txnId, reference, kind }: Cells): string =>
   `${wallet} ${txnId || (kind === 'opening' || kind === 'closing' ? kind : reference)}`;
 

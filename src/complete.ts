@@ -186,6 +186,9 @@ type SuggestionsOf = (kind: Suggested) => readonly Candidate[];
 /** The candidates for a completion, or `files` if the shell should complete file names. */
 type Completion = 'files' | readonly Candidate[];
 
+/** Stands for the names of files among the candidates. */
+const fileNames: Candidate = { text: '' };
+
 /**
  * Completes the last word, which may be empty.
  * @param words the words after the program's name
@@ -201,7 +204,7 @@ export function complete(
   const current = words.at(-1) ?? '';
   const cursor = cursorAfter(words.slice(0, -1), root, pages);
   const found = candidatesAt(cursor, current, suggestionsOf);
-  return found === 'files' ? found : found.filter(({ text }) => text.startsWith(current));
+  return found.includes(fileNames) ? 'files' : found.filter(({ text }) => text.startsWith(current));
 }
 
 interface Cursor {
@@ -252,16 +255,15 @@ const childOf = ({ path }: Page, word: string, pages: readonly Page[]): Page | u
 const flagNamed = (name: string, { flags }: Cursor): Flag | undefined =>
   flags.find(({ names }) => names.includes(name));
 
-function candidatesAt(cursor: Cursor, current: string, suggestionsOf: SuggestionsOf): Completion {
+function candidatesAt(cursor: Cursor, current: string, suggestionsOf: SuggestionsOf): Candidate[] {
   const { flags, pending, isOver } = cursor;
   if (pending !== undefined) return valuesOf(pending, current, cursor, suggestionsOf);
   if (isOver === true || !current.startsWith('-')) return argumentsAt(cursor, suggestionsOf);
   const [name = '', value] = current.split(/=(.*)/s, 2);
   if (value !== undefined && name.startsWith('--')) {
-    const values = valuesOf(flagNamed(name, cursor), value, cursor, suggestionsOf);
-    return values === 'files'
-      ? values
-      : values.map((each) => ({ ...each, text: `${name}=${each.text}` }));
+    return valuesOf(flagNamed(name, cursor), value, cursor, suggestionsOf).map((each) =>
+      each === fileNames ? each : { ...each, text: `${name}=${each.text}` },
+    );
   }
   const own = flags.flatMap(({ names, summary: about }) =>
     names.flatMap((text) => (text.startsWith('--') ? { text, about } : [])),
@@ -274,29 +276,26 @@ function valuesOf(
   current: string,
   { page: { formats, fields } }: Cursor,
   suggestionsOf: SuggestionsOf,
-): Completion {
+): Candidate[] {
   if (flag?.value === undefined) return [];
   // In a comma-separated list, svcpay completes the text after the last comma.
   if (flag.names.includes('--fields'))
     return fields.map((name) => ({ text: current.replace(/[^,]*$/, name) }));
   const values = slotValues(flag.value, suggestionsOf);
-  if (values === 'files' || !flag.names.includes('--output')) return values;
+  if (!flag.names.includes('--output')) return values;
   const others = formats.filter((format) => !values.some(({ text }) => text === format));
   return [...values, ...others.map((text) => ({ text }))];
 }
 
-function slotValues(
+const slotValues = (
   { choices, offers = choices, suggests }: Shape,
   suggestionsOf: SuggestionsOf,
-): Completion {
-  if (suggests === 'file') return 'files';
-  return [
-    ...offers.map((text) => ({ text })),
-    ...(suggests === undefined ? [] : suggestionsOf(suggests)),
-  ];
-}
+): Candidate[] => [
+  ...offers.map((text) => ({ text })),
+  ...(suggests === undefined ? [] : suggests === 'file' ? [fileNames] : suggestionsOf(suggests)),
+];
 
-function argumentsAt({ page, pages, given }: Cursor, suggestionsOf: SuggestionsOf): Completion {
+function argumentsAt({ page, pages, given }: Cursor, suggestionsOf: SuggestionsOf): Candidate[] {
   const last = page.arguments.at(-1);
   const slot = page.arguments[given.length] ?? (last?.kind === 'words' ? last : undefined);
   const isFirst = given.length === 0;
@@ -308,7 +307,7 @@ function argumentsAt({ page, pages, given }: Cursor, suggestionsOf: SuggestionsO
     return [...commandsOf(named), ...topics.map((text) => ({ text, about: 'topic' }))];
   }
   const values = slot === undefined ? [] : slotValues(slot, suggestionsOf);
-  return values === 'files' || !isFirst ? values : [...commandsOf(page), ...values];
+  return isFirst ? [...commandsOf(page), ...values] : values;
 }
 
 const commandsOf = (page: Page | undefined): Candidate[] =>

@@ -2,7 +2,14 @@
 // or its failure to an agent.
 import { Readable, Writable } from 'node:stream';
 import { formatAmount } from '../../formats/amount.js';
-import { Failure, isUnknown, type NextStep, invalid, unlessKind } from '../../formats/failure.js';
+import {
+  asFailure,
+  Failure,
+  invalid,
+  isUnknown,
+  type NextStep,
+  unlessKind,
+} from '../../formats/failure.js';
 import { hasLapsed } from '../../formats/states.js';
 import { type Fields, isFields, jsonIn, messageOf } from '../../formats/text.js';
 import { status, attemptNamed, decisive } from '../../store/journal/payment.js';
@@ -173,8 +180,7 @@ async function costOf(
     try {
       await rule();
     } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      why.push(error.clause);
+      why.push(asFailure(error).clause);
     }
   };
   const payment = { from: total.ccy, method: order.body.destReq.method };
@@ -275,9 +281,8 @@ export async function runCommand(
     if (command.call === undefined) throw new Error('The command of a tool returns no value.');
     const { data, failure } = await command.call(given, nested, fields);
     return { data: jsonIn(toJson(await whole(data))), failure, warnings: warnings() };
-  } catch (failure) {
-    if (!(failure instanceof Failure)) throw failure;
-    return { data: undefined, failure, warnings: warnings() };
+  } catch (error) {
+    return { data: undefined, failure: asFailure(error), warnings: warnings() };
   } finally {
     await nested.close();
   }
@@ -422,8 +427,8 @@ function ceilingFor(
     return { percent: usualPercent, floor: methodProperties(method)?.usualFees?.[from] };
   try {
     return parseMaxFee(maxFee)(from);
-  } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
+  } catch (error) {
+    const cause = asFailure(error);
     throw new Failure(
       'limit',
       `this server's fee limit is ${maxFee}, but the payment's fees are in ${from}.`,

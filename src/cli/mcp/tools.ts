@@ -11,7 +11,7 @@ import {
   type Values,
   type ValueSchema,
 } from '../values.js';
-import { Failure, invalid } from '../../formats/failure.js';
+import { asFailure, invalid } from '../../formats/failure.js';
 import type { Command } from '../define.js';
 import { stringify } from 'csv-stringify/sync';
 
@@ -23,12 +23,12 @@ import { stringify } from 'csv-stringify/sync';
 export type Effect = 'reads' | 'asks' | 'proposes' | 'pays';
 
 /**
- * The inputs that a tool takes from its command, each with its description for an agent, or `own`
- * for the description of the command. An empty description means that a similar tool describes the
- * input.
+ * The inputs that a tool takes from its command, each with its description for an agent. The value
+ * `ofCommand` means the command's own description. An empty description means that a similar tool
+ * describes the input.
  */
-type TakenInputs = Readonly<Record<string, string | typeof own>>;
-const own = undefined;
+type TakenInputs = Readonly<Record<string, string | typeof ofCommand>>;
+const ofCommand = undefined;
 
 /** A tool: a command, the inputs that an agent may pass, and their meaning for an agent. */
 export interface ToolRow {
@@ -61,15 +61,15 @@ const shortWait: RawValues = { waitTimeout: '20s' };
 const ref = 'your name for the purpose, e.g. order-118; svcpay pays each ref only once';
 const maxFee = "maximum fee, e.g. 100sat or 1%; the server's own maximum also applies";
 const differentFrom = 'txnId of an earlier identical payment, if you intend to pay again';
-const request = { amount: own, ref, note: own };
+const request = { amount: ofCommand, ref, note: ofCommand };
 
 const send: TakenInputs = {
   destination: 'invoice, address, LNURL, Lightning Address or bitcoin: URI',
   amount: 'amount with unit: 50000sat, 25usdt, or 10usd if from is BTC; omit for an invoice',
   spend: 'amount to debit; use it instead of the input `amount` (USDT, LNURL)',
   from: 'wallet that pays: BTC, USDT …',
-  via: own,
-  deductFees: own,
+  via: ofCommand,
+  deductFees: ofCommand,
   ref,
 };
 
@@ -84,20 +84,20 @@ const parties = ['sender', 'recipient'].flatMap((who) =>
   ['Name', 'Country', 'Phone', 'Address'].map((what) => [`${who}${what}`, ''] as const),
 );
 const payout: TakenInputs = {
-  amount: own,
-  country: own,
+  amount: ofCommand,
+  country: ofCommand,
   method: 'method from payout_methods, if the country has several',
   institution: 'institutionCode from institutions',
-  institutionName: own,
-  acctNum: own,
-  acctName: own,
+  institutionName: ofCommand,
+  acctNum: ofCommand,
+  acctName: ofCommand,
   recipient: "name of a saved recipient, instead of the recipient's fields",
   senderType: '',
   recipientType: '',
   ...Object.fromEntries(parties),
-  purpose: own,
-  source: own,
-  relationship: own,
+  purpose: ofCommand,
+  source: ofCommand,
+  relationship: ofCommand,
   from: 'wallet that pays (default BTC)',
   ref,
 };
@@ -141,7 +141,7 @@ export const tools: readonly ToolRow[] = [
   {
     name: 'wallets',
     title: 'Balances',
-    takes: { ccy: own },
+    takes: { ccy: ofCommand },
     about:
       'Balances per currency, in whole units (BTC, not satoshis): availableBalance is spendable ' +
       'now, amount includes reserved money.',
@@ -154,7 +154,7 @@ export const tools: readonly ToolRow[] = [
   {
     name: 'rates',
     title: 'Exchange rates',
-    takes: { pair: own },
+    takes: { pair: ofCommand },
     about:
       'Exchange rates. Each is the price of one unit of the base currency in the quote currency.',
   },
@@ -171,14 +171,14 @@ export const tools: readonly ToolRow[] = [
     command: 'tx list',
     always: { format: 'page' },
     takes: {
-      search: own,
-      since: own,
-      until: own,
+      search: ofCommand,
+      since: ofCommand,
+      until: ofCommand,
       state: 'e.g. completed, failed',
-      srcMethod: own,
-      destMethod: own,
-      excludeSrcMethod: own,
-      excludeDestMethod: own,
+      srcMethod: ofCommand,
+      destMethod: ofCommand,
+      excludeSrcMethod: ofCommand,
+      excludeDestMethod: ofCommand,
       limit: 'rows per page (default 20)',
       page: '',
     },
@@ -203,7 +203,7 @@ export const tools: readonly ToolRow[] = [
     name: 'transaction',
     title: 'One transaction',
     command: 'tx get',
-    takes: { id: own },
+    takes: { id: ofCommand },
     needs: ['id'],
     about:
       'One transaction in its current state. sourceReq is where the money comes from, destReq ' +
@@ -216,8 +216,8 @@ export const tools: readonly ToolRow[] = [
     title: 'Spending',
     command: 'statement totals',
     takes: {
-      from: own,
-      to: own,
+      from: ofCommand,
+      to: ofCommand,
     },
     about:
       'Sums of the money received (in), sent without fees (out) and paid as fees, per currency ' +
@@ -244,7 +244,7 @@ export const tools: readonly ToolRow[] = [
     name: 'explain',
     title: 'Story of a payment',
     command: 'tx explain',
-    takes: { id: own },
+    takes: { id: ofCommand },
     needs: ['id'],
     about: 'Who asked for a payment and approved it, what happened, and where the money is.',
   },
@@ -270,7 +270,7 @@ export const tools: readonly ToolRow[] = [
     name: 'receive_address',
     title: 'Permanent address',
     command: 'receive address',
-    takes: { ccy: '', chain: own },
+    takes: { ccy: '', chain: ofCommand },
     needs: ['ccy'],
     about: 'Shows a permanent deposit address.',
   },
@@ -278,14 +278,14 @@ export const tools: readonly ToolRow[] = [
     name: 'payout_methods',
     title: 'Payout methods',
     command: 'payout methods',
-    takes: { country: own },
+    takes: { country: ofCommand },
     about: 'Countries, currencies and methods of fiat payouts.',
   },
   {
     name: 'institutions',
     title: 'Banks and mobile wallets',
     command: 'payout institutions',
-    takes: { country: own },
+    takes: { country: ofCommand },
     needs: ['country'],
     about: 'Banks and mobile wallets of a country that can receive payouts.',
   },
@@ -344,7 +344,7 @@ export const tools: readonly ToolRow[] = [
     title: 'Cancel a quote',
     command: 'tx cancel',
     effect: 'asks',
-    takes: { id: own },
+    takes: { id: ofCommand },
     needs: ['id'],
     about: 'Cancels an unpaid quote.',
   },
@@ -359,7 +359,7 @@ export const tools: readonly ToolRow[] = [
       txnId: 'id of a quote, paid at the quoted price; omit destination and amount',
       ...unexplained(send),
       maxFee,
-      note: own,
+      note: ofCommand,
       differentFrom,
     },
     about:
@@ -399,7 +399,7 @@ export const tools: readonly ToolRow[] = [
       name: 'your name for this run, e.g. salaries-2026-11; the same name resumes the run',
       dryRun: 'only check the rows, and return their total',
       acceptChanges: 'also pay rows that repeat an earlier row, and new payees',
-      maxFee: own,
+      maxFee: ofCommand,
     },
     rows: batchRows,
     needs: ['name'],
@@ -421,8 +421,8 @@ export const tools: readonly ToolRow[] = [
 
 const proposed = {
   maxTotal: 'highest total with fees, in the currency of the wallet that pays: 20000sat',
-  reason: own,
-  note: own,
+  reason: ofCommand,
+  note: ofCommand,
 };
 
 const withoutRef = ({ ref: _ref, ...inputs }: TakenInputs): TakenInputs => inputs;
@@ -476,7 +476,7 @@ export const proposingTools: readonly ToolRow[] = [
     title: 'Outcome of a proposal',
     command: 'propose status',
     effect: 'proposes',
-    takes: { id: own },
+    takes: { id: ofCommand },
     needs: ['id'],
     about: 'Whether the owner has paid or refused a proposal, or whether it is open or expired.',
   },
@@ -593,8 +593,7 @@ export function readInputs(row: ToolRow, command: Command, given: GivenInputs): 
       if (read.has(own) && read.get(own) !== raw) problems.push(`${own} has two different values.`);
       read.set(own, raw);
     } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      problems.push(`${own}: ${error.why}`);
+      problems.push(`${own}: ${asFailure(error).why}`);
     }
   }
   const missing = needs.filter((name) => !read.has(name));

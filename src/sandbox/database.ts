@@ -140,8 +140,8 @@ const tables: Readonly<Record<string, string>> = {
     chain TEXT NOT NULL,
     account_id TEXT NOT NULL REFERENCES account (id),
     txn_id TEXT REFERENCES txn (id)`,
-  // What was broadcast on a blockchain, by the id of its transaction. Without a transaction, it is a
-  // deposit to account_id.
+  // What was broadcast on a blockchain, by the id of its transaction. A transfer without a
+  // transaction is a deposit to account_id.
   transfer: `
     id TEXT PRIMARY KEY,
     account_id TEXT REFERENCES account (id),

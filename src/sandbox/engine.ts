@@ -113,7 +113,7 @@ export const endSend = (ctx: Context, txn: Transaction, { state, msg }: Ending):
 
 /** Ends a send that was already completed, and reverses every movement of its settlement. */
 export function returnSend(ctx: Context, txn: Transaction): Transaction {
-  if (txn.returned === undefined) throw new Error(`Nobody returns transaction ${txn.id}.`);
+  if (txn.returned === undefined) throw new Error(`Transaction ${txn.id} has no planned return.`);
   const { state, msg } = txn.returned;
   const settled = settlement(txn, 'available', 'outside');
   const legs = settled.map((each) => ({ ...each, amount: each.amount.neg() }));

@@ -229,25 +229,19 @@ async function serveMetrics(
   return `${url}/metrics`;
 }
 
-const mostSettlements = 1_000;
-
 /**
  * Returns a function that reads the settled transaction of an event, because the client stores the
  * exchange rates for each settled transaction that it reads. The function reads one transaction at
- * a time, and skips further transactions while a thousand transactions wait to be read.
+ * a time.
  */
 function settlementReader({ settings, account }: Context): (event: StoredEvent) => void {
   if (settings.profile.fiat === undefined) return () => undefined;
-  let waiting = 0;
   let work: Promise<unknown> = Promise.resolve();
   return ({ txnId, txnState, duplicateOf }) => {
     if (txnId === null || txnState !== 'completed' || duplicateOf !== null) return;
-    if (waiting >= mostSettlements) return;
-    waiting += 1;
     work = work
       .then(async () => (await account()).client.transaction(txnId))
-      .catch(() => undefined)
-      .then(() => (waiting -= 1));
+      .catch(() => undefined);
   };
 }
 

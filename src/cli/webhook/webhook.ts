@@ -186,12 +186,7 @@ async function updateExisting(
   if (existing.id !== approved?.id)
     await agreeToReplace(existing, new URL(wanted.callback), context);
   await client.updateWebhook(existing.id, wanted);
-  return (
-    (await client.webhooks()).find(({ id }) => id === existing.id) ?? {
-      ...existing,
-      callback: wanted.callback,
-    }
-  );
+  return { ...existing, callback: wanted.callback };
 }
 
 /**

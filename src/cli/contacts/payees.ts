@@ -17,6 +17,7 @@ import { bankKey, methodOf, payeeOf } from '../../wallet/payout/methods.js';
 import { knownAmounts } from '../../wallet/limits/limits.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
+import type { Deps } from '../define.js';
 
 /** A contact, or a payee that this home has paid. */
 export interface KnownPayee {
@@ -37,7 +38,7 @@ export interface KnownPayee {
 
 const mostRead = 50;
 
-export async function latestPayments({ account }: Context): Promise<readonly Payment[]> {
+export async function latestPayments({ account }: Deps<'account'>): Promise<readonly Payment[]> {
   const { id, journal } = await account();
   return (await journal()).latest(id, mostRead);
 }

@@ -24,6 +24,7 @@ import { transactionList } from '../../terminal/views/transaction-view.js';
 import type { Answer, Approval, PaymentDeps, PaymentEvent } from '../../wallet/payment/model.js';
 import { commandFor } from '../../terminal/next-step.js';
 import type { Context } from '../context.js';
+import type { Deps } from '../define.js';
 import { within } from '../process.js';
 import { Failure, unlessFailure } from '../../formats/failure.js';
 import type { CardLine } from '../../terminal/cards/card.js';
@@ -36,6 +37,21 @@ import { resolutionText } from '../../wallet/payment/outcomes.js';
 import { type Quote, findRate } from '../../wallet/quote/quote.js';
 import { methodProperties } from '../../formats/rails.js';
 import { latestPayments } from '../contacts/payees.js';
+
+/** The parts of the context that draw a payment. */
+type ScreenDeps = Deps<
+  | 'account'
+  | 'ask'
+  | 'client'
+  | 'every'
+  | 'globals'
+  | 'live'
+  | 'now'
+  | 'out'
+  | 'present'
+  | 'sleep'
+  | 'terminal'
+> & { readonly settings: Pick<Context['settings'], 'embedded' | 'profileName'> };
 
 interface PaymentScreen {
   readonly approve: (approval: Approval) => Promise<Answer>;
@@ -53,19 +69,20 @@ export function showSearching(
 }
 
 /** Returns the hint to mine a block, shown while the embedded sandbox waits for confirmations. */
-export function miningHint(txn: Transaction, { settings, terminal }: Context): string {
+export function miningHint(
+  txn: Transaction,
+  { settings, terminal }: Pick<ScreenDeps, 'settings' | 'terminal'>,
+): string {
   if (!settings.embedded || confirmationsText(txn) === undefined) return '';
   return terminal.canAnimate
     ? `\n${terminal.stderrCanvas.style.dim('the next block: svcpay --sandbox sandbox mine')}`
     : '';
 }
 
-/** Draws a payment on the screen. */
-export function paymentScreen(presentation: Presentation, context: Context): PaymentScreen {
-  const { out, live, present } = context;
+/** Draws the quotes of a payment. */
+function quoteCards(shown: Shown, presentation: Presentation, context: ScreenDeps) {
+  const { out, present } = context;
   const isAsked = presentation.isAsked !== false && !context.globals.yes;
-  const { columns } = transactionList(present());
-  let model = nothingShown;
   /** The function that draws the next quote card, or undefined if no quote card is due. */
   let card: (() => void) | undefined;
   let worth: WorthOf | undefined;
@@ -73,63 +90,141 @@ export function paymentScreen(presentation: Presentation, context: Context): Pay
     !context.terminal.stderrIsTty || out.quiet
       ? undefined
       : readWorth(context).then((read) => void (worth = read));
-
-  const showCard = (): void => {
+  const draw = (): void => {
     card?.();
     card = undefined;
   };
-
   /** Draws the quote card after a short wait for the exchange rates. */
-  const completeCard = async (): Promise<void> => {
+  const complete = async (): Promise<void> => {
     if (card !== undefined && decoration !== undefined)
       await within(decorationMs, decoration, context);
-    showCard();
+    draw();
   };
-
-  const showQuote = (approval: Approval, isKnown: boolean): void => {
+  const show = (approval: Approval): void => {
+    const before = shown.approval;
+    shown.approval = approval;
+    shown.txn = approval.txn;
+    if (before?.txn.txnId === approval.txn.txnId) return;
+    const changes = before && changesOf(before.quote, approval.quote);
+    if (changes !== undefined) {
+      const price =
+        changes.length === 0
+          ? 'the new quote has the same price'
+          : `the new quote has a different price: ${changes.join(', ')}`;
+      out.say(`The quote expired; ${price}.`);
+    } else if (approval.worse) out.say('The quote has changed:');
     const quote = cardOf(approval, presentation, isAsked, present());
     card = () => {
-      if (!isKnown) out.card((canvas) => ['', ...quoteCard({ ...quote, worth }, canvas), '']);
+      if (changes?.length !== 0)
+        out.card((canvas) => ['', ...quoteCard({ ...quote, worth }, canvas), '']);
       warnOf(approval, context);
-      out.change(approval.txn, columns);
+      out.change(approval.txn, transactionList(present()).columns);
     };
-    if (!isAsked) void completeCard();
+    if (!isAsked) void complete();
+  };
+  return { show, draw, complete };
+}
+
+/** Draws a payment on the screen. */
+export function paymentScreen(presentation: Presentation, context: ScreenDeps): PaymentScreen {
+  const { out, live, now, present } = context;
+  const { columns } = transactionList(present());
+  const shown: Shown = { reached: [] };
+  const cards = quoteCards(shown, presentation, context);
+  const wait = (): void => {
+    if (shown.waitingSince !== undefined) return;
+    shown.waitingSince = now();
+    startWaiting(shown, context);
   };
 
-  const show = (event: ScreenEvent): void => {
-    showCard();
-    showEvent(event, model, context.now(), {
-      remember: (news) => (model = { ...model, ...news }),
-      say: out.say,
-      warn: out.warn,
-      searching: (count) => showSearching(count, context),
-      quote: showQuote,
-      submitted: () => presentation.onSubmitted?.(),
-      wait: () => startWaiting(() => model, context),
-      change(txn) {
-        out.change(txn, columns);
-        live.update();
-      },
-    });
+  const on = (event: PaymentEvent): void => {
+    cards.draw();
+    switch (event.type) {
+      case 'quoted':
+        return cards.show(event);
+      case 'searching':
+        return showSearching(event.count, context);
+      case 'exceeded':
+        return out.warn(event.error.message);
+      case 'journal-failed':
+        return out.warn(`${event.error.message} The payment continues.`);
+      case 'submitting':
+        shown.isNews = true;
+        return presentation.onSubmitted?.();
+      case 'read':
+        shown.txn = event.txn;
+        return wait();
+      case 'state':
+        shown.txn = event.txn;
+        shown.isNews = true;
+        shown.reached.push(event.txn.txnState);
+        wait();
+        out.change(event.txn, columns);
+        return live.update();
+      case 'following':
+        shown.isNews = true;
+        break;
+      case 'recorded':
+        shown.isRecorded = true;
+    }
+    out.say(remarkOn(event));
   };
 
   return {
-    on: show,
-    completeCard,
-    done: (txn) => showEnd(txn, model, presentation, context),
+    on,
+    completeCard: cards.complete,
+    done: (txn) => showEnd(txn, shown, presentation, context),
     async approve(approval) {
-      await completeCard();
+      await cards.complete();
       const answer = await askFor(approval, context);
-      if (answer === true) show({ type: 'approved' });
+      if (answer === true) wait();
       return answer;
     },
   };
 }
 
+type Remarked = Extract<
+  PaymentEvent,
+  {
+    readonly type:
+      | 'following'
+      | 'replaced'
+      | 'kept'
+      | 'recorded'
+      | 'found'
+      | 'refused'
+      | 'rate-unchecked';
+  }
+>;
+
+/** Describes an event that changes neither the quote card nor the live line. */
+function remarkOn(event: Remarked): string {
+  switch (event.type) {
+    case 'following':
+      return `Waiting for another svcpay process that is working on ${event.payment.ref}.`;
+    case 'replaced':
+      return replacedText(instructionOf(event.payment));
+    case 'kept':
+      return keptText(event.total);
+    case 'recorded':
+      return resolutionText(event.resolution);
+    case 'found':
+      return `Resuming the earlier transaction ${event.txn.txnId}.`;
+    case 'refused':
+      // The failure that ends the run tells the reason of the refusal.
+      return (
+        'The service refused the confirmation. svcpay checks for 8 s whether the service accepted ' +
+        'an earlier confirmation.'
+      );
+    case 'rate-unchecked':
+      return event.why;
+  }
+}
+
 /** The longest time that the quote card waits for the exchange rates, in ms. */
 const decorationMs = 1_500;
 
-function warnOf({ quote, unusual }: Approval, { out }: Context): void {
+function warnOf({ quote, unusual }: Approval, { out }: ScreenDeps): void {
   if (!quote.namesFees)
     out.warn('The total contains no fees, because the service does not report its fees.');
   for (const each of unusual) out.warn(`${each}.`);
@@ -137,7 +232,7 @@ function warnOf({ quote, unusual }: Approval, { out }: Context): void {
 
 async function askFor(
   { quote, unusual }: Approval,
-  { ask, settings, every, present }: Context,
+  { ask, settings, every, present }: ScreenDeps,
 ): Promise<boolean | 'lapsed'> {
   const { expiresAt, total } = quote;
   const left = (): number => (expiresAt === undefined ? 0 : expiresAt - present());
@@ -150,12 +245,12 @@ async function askFor(
 }
 
 /** Starts the live line of a payment. */
-function startWaiting(model: () => PaymentModel, context: Context): void {
+function startWaiting(shown: Shown, context: ScreenDeps): void {
   const { live, terminal } = context;
   const canvas = terminal.stderrCanvas;
   const usual = terminal.canAnimate ? readUsual(context) : () => undefined;
   live.start((elapsedMs) => {
-    const { txn, reached, approval } = model();
+    const { txn, reached, approval } = shown;
     if (txn === undefined) return 'Waiting';
     const steps = stepsLine(txn, canvas, reached);
     if (!terminal.canAnimate) return steps;
@@ -170,18 +265,18 @@ function startWaiting(model: () => PaymentModel, context: Context): void {
 /** Draws the final steps of a payment with the duration of the payment, then the result. */
 function showEnd(
   txn: Transaction,
-  model: PaymentModel,
+  shown: Shown,
   presentation: Presentation,
-  { out, live, now, terminal, globals }: Context,
+  { out, live, now, terminal, globals }: ScreenDeps,
 ): void {
-  const { reached, waitingSince, recorded } = model;
+  const { reached, waitingSince, isRecorded } = shown;
   live.stop();
-  if (isQuoted(txn.txnState) || recorded === true) return;
+  if (isQuoted(txn.txnState) || isRecorded === true) return;
   if (reached.length > 1 && waitingSince !== undefined) {
     const took = formatDuration(now() - waitingSince);
     out.card((canvas) => [`  ${stepsLine(txn, canvas, reached)}   ${canvas.style.dim(took)}`]);
   }
-  const text = endedText(txn, model, presentation);
+  const text = endedText(txn, shown, presentation);
   live.succeed(recordLine(text, txn.txnId, terminal.stderrCanvas));
   // With --quote-only, a payment that an earlier run submitted has no quote to confirm.
   if (presentation.isAsked === false && txn.txnState !== 'completed')
@@ -212,110 +307,22 @@ export const swapPresentation = {
   ended: (gets: Money): string => `You got ${amountWithSats(gets)}`,
 };
 
-interface PaymentModel {
+/** What the screen shows of a payment. */
+interface Shown {
   /** The quote that the screen showed last. */
-  readonly approval: Approval | undefined;
-  readonly txn: Transaction | undefined;
+  approval?: Approval;
+  txn?: Transaction;
   /** The states that the service has reported, in the order of the reports. */
-  readonly reached: readonly string[];
+  readonly reached: string[];
   /**
    * The time at which svcpay began to wait for the settlement, in epoch ms by this machine's clock.
    * Undefined before the wait.
    */
-  readonly waitingSince: number | undefined;
+  waitingSince?: number;
   /** Whether a recorded answer decides about the money, instead of the state of the transaction. */
-  readonly recorded?: boolean;
+  isRecorded?: boolean;
   /** Whether money moved while this run looked on, so that the payment was not paid before. */
-  readonly isNews?: boolean;
-}
-
-export const nothingShown: PaymentModel = {
-  approval: undefined,
-  txn: undefined,
-  reached: [],
-  waitingSince: undefined,
-};
-
-/** The events of a payment, and the person's approval. */
-export type ScreenEvent = PaymentEvent | { readonly type: 'approved' };
-
-/** What the events of a payment draw. */
-export interface Drawn {
-  readonly remember: (news: Partial<PaymentModel>) => void;
-  readonly say: (text: string) => void;
-  readonly warn: (text: string) => void;
-  readonly searching: (count: number) => void;
-  /** Draws a quote. `isKnown` means that the screen already shows an identical quote. */
-  readonly quote: (approval: Approval, isKnown: boolean) => void;
-  readonly submitted: () => void;
-  readonly wait: () => void;
-  readonly change: (txn: Transaction) => void;
-}
-
-/**
- * Shows an event of a payment.
- * @param now epoch ms by this machine's clock
- */
-export function showEvent(event: ScreenEvent, model: PaymentModel, now: number, to: Drawn): void {
-  const waiting = (txn: Transaction | undefined, news: Partial<PaymentModel> = {}): void => {
-    to.remember({ ...news, txn, waitingSince: model.waitingSince ?? now });
-    if (model.waitingSince === undefined) to.wait();
-  };
-  switch (event.type) {
-    case 'following':
-      to.remember({ isNews: true });
-      return to.say(`Waiting for another svcpay process that is working on ${event.payment.ref}.`);
-    case 'replaced':
-      return to.say(replacedText(instructionOf(event.payment)));
-    case 'kept':
-      return to.say(keptText(event.total));
-    case 'recorded':
-      to.remember({ recorded: true });
-      return to.say(resolutionText(event.resolution));
-    case 'found':
-      return to.say(`Resuming the earlier transaction ${event.txn.txnId}.`);
-    case 'searching':
-      return to.searching(event.count);
-    case 'refused':
-      return to.say(refusedText);
-    case 'exceeded':
-      return to.warn(event.error.message);
-    case 'rate-unchecked':
-      return to.say(event.why);
-    case 'journal-failed':
-      return to.warn(`${event.error.message} The payment continues.`);
-    case 'submitting':
-      to.remember({ isNews: true });
-      return to.submitted();
-    case 'quoted':
-      return quoted(event, model, to);
-    case 'approved':
-      return waiting(model.txn);
-    case 'read':
-      return waiting(event.txn);
-    case 'state':
-      waiting(event.txn, { reached: [...model.reached, event.txn.txnState], isNews: true });
-      return to.change(event.txn);
-  }
-}
-
-/** The failure that ends the run tells the reason of the refusal. */
-const refusedText =
-  'The service refused the confirmation. svcpay checks for 8 s whether the service accepted an ' +
-  'earlier confirmation.';
-
-function quoted(approval: Approval, { approval: before }: PaymentModel, to: Drawn): void {
-  to.remember({ approval, txn: approval.txn });
-  if (before?.txn.txnId === approval.txn.txnId) return;
-  const changes = before && changesOf(before.quote, approval.quote);
-  if (changes !== undefined) {
-    const price =
-      changes.length === 0
-        ? 'the new quote has the same price'
-        : `the new quote has a different price: ${changes.join(', ')}`;
-    to.say(`The quote expired; ${price}.`);
-  } else if (approval.worse) to.say('The quote has changed:');
-  to.quote(approval, changes?.length === 0);
+  isNews?: boolean;
 }
 
 /** Describes the differences between two quotes. */
@@ -391,7 +398,7 @@ function cardOf(
  */
 function endedText(
   { destReq, txnState, ...txn }: Transaction,
-  { approval, isNews }: PaymentModel,
+  { approval, isNews }: Shown,
   { ended, isAsked }: Presentation,
 ): string {
   const quote = approval?.quote;
@@ -427,7 +434,7 @@ export function usualText(method: string, own: number | undefined): string | und
  * the journal ends, the returned function uses the usual duration from the data of the payment
  * method.
  */
-export function readUsual(context: Context): (txn: Transaction) => string | undefined {
+export function readUsual(context: Deps<'account'>): (txn: Transaction) => string | undefined {
   let recent: readonly Payment[] = [];
   void latestPayments(context).then(
     (payments) => (recent = payments),
@@ -450,7 +457,7 @@ const ratesTimeoutMs = 1_500;
  * Reads the exchange rates, and resolves with a function that converts an amount. If the rates do
  * not arrive soon, the function returns undefined for every amount.
  */
-export async function readWorth({ client, sleep }: Context): Promise<WorthOf> {
+export async function readWorth({ client, sleep }: Deps<'client' | 'sleep'>): Promise<WorthOf> {
   const rates = client().then((service) => service.rates());
   const answered = await within(ratesTimeoutMs, rates, { sleep }).catch(() => undefined);
   return answered === undefined ? () => undefined : (amount, ccy) => worthOf(amount, ccy, answered);

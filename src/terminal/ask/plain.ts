@@ -1,6 +1,5 @@
 // Asks questions without escape sequences (`TERM=dumb`): svcpay writes a line, then reads a line.
 import { Failure, orFailure } from '../../formats/failure.js';
-import { formatDuration } from '../../formats/calendar.js';
 import { asciiGlyphs, sanitize, wrap } from '../text.js';
 import type { Terminal, InputStream } from '../terminal.js';
 import {
@@ -13,6 +12,10 @@ import {
   type Back,
   inputEnded,
   interrupted,
+  isOver,
+  notYesOrNo,
+  readYesOrNo,
+  validFor,
 } from './questions.js';
 import { StringDecoder } from 'node:string_decoder';
 
@@ -20,10 +23,14 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
   const lines = openLines(terminal, signal);
   return {
     async confirm(message, { deadline }) {
-      if (deadline === undefined) return confirm(message, lines);
-      const remaining = formatDuration(Math.max(deadline.left(), 0));
-      const answer = await confirm(`${message} [quote valid ${remaining}]`, lines);
-      return deadline.left() <= 0 ? 'lapsed' : answer;
+      const valid = deadline === undefined ? '' : ` [${validFor(deadline)}]`;
+      const answered = (): Promise<string> => lines.ask(`${message}${valid} (y/N)`);
+      const answer = await untilValid(
+        answered,
+        (typed) => readYesOrNo(typed) !== undefined || notYesOrNo,
+        lines,
+      );
+      return isOver(deadline) ? 'lapsed' : readYesOrNo(answer) === true;
     },
     text({ message, example, default: suggested = '', validate, over, isSecret }) {
       lines.showOver(over);
@@ -83,15 +90,6 @@ function openLines(terminal: Terminal, signal: AbortSignal | undefined): Lines {
       title = first;
     },
   };
-}
-
-async function confirm(message: string, { ask, say }: Lines): Promise<boolean> {
-  for (;;) {
-    const answer = await ask(`${message} (y/N)`);
-    if (/^(y|yes)$/i.test(answer)) return true;
-    if (/^(n|no|)$/i.test(answer)) return false;
-    say('✗ Answer y or n.');
-  }
 }
 
 async function untilValid(

@@ -14,6 +14,11 @@ import {
   type Back,
   inputEnded,
   interrupted,
+  isOver,
+  notYesOrNo,
+  readYesOrNo,
+  tickMs,
+  validFor,
 } from './questions.js';
 import { spinnerFrames } from '../live.js';
 import {
@@ -25,7 +30,6 @@ import {
   usePrefix,
   useState,
 } from '@inquirer/core';
-import { formatDuration } from '../../formats/calendar.js';
 import { type Key, createInterface } from 'node:readline';
 import { PassThrough, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
@@ -303,8 +307,6 @@ interface Config {
   readonly theme: ReturnType<typeof promptTheme>;
 }
 
-const tickMs = 1000;
-
 /** A yes-or-no question, which lapses at its deadline. */
 const yesOrNo = createPrompt<boolean | 'lapsed', Config>(
   ({ message, note, deadline, theme: look }, done) => {
@@ -312,7 +314,7 @@ const yesOrNo = createPrompt<boolean | 'lapsed', Config>(
     const [answer, setAnswer] = useState<boolean | 'lapsed' | undefined>(undefined);
     const [typed, setTyped] = useState('');
     const [error, setError] = useState<string | undefined>(undefined);
-    const [left, setLeft] = useState(deadline?.left());
+    const [remark, setRemark] = useState(deadline === undefined ? note : validFor(deadline));
     const prefix = usePrefix({
       status: answer === undefined || answer === 'lapsed' ? 'idle' : 'done',
       theme,
@@ -322,13 +324,11 @@ const yesOrNo = createPrompt<boolean | 'lapsed', Config>(
       setAnswer(given);
       done(given);
     };
-    const isLate = (): boolean => deadline !== undefined && deadline.left() <= 0;
     useEffect(() => {
-      const tick = (): void => {
-        setLeft(deadline?.left());
-        if (isLate()) end('lapsed');
-      };
-      return deadline?.every(tickMs, tick);
+      return deadline?.every(tickMs, () => {
+        setRemark(validFor(deadline));
+        if (isOver(deadline)) end('lapsed');
+      });
     }, []);
     useKeypress((key, line) => {
       if (answer !== undefined) return;
@@ -337,11 +337,11 @@ const yesOrNo = createPrompt<boolean | 'lapsed', Config>(
         setTyped(line.line);
         return setError(undefined);
       }
-      const given = readAnswer(typed);
+      const given = readYesOrNo(typed);
       // A yes after the time limit does not count.
-      if (given !== undefined) return end(isLate() ? 'lapsed' : given);
+      if (given !== undefined) return end(isOver(deadline) ? 'lapsed' : given);
       line.write(typed);
-      setError('Answer y or n.');
+      setError(notYesOrNo);
     });
 
     const { style } = theme;
@@ -349,7 +349,6 @@ const yesOrNo = createPrompt<boolean | 'lapsed', Config>(
       const text = answer === 'lapsed' ? 'the quote expired' : answer ? 'Yes' : 'No';
       return `${prefix} ${style.message(message, 'done')} ${style.answer(text)}`;
     }
-    const remark = left === undefined ? note : validFor(left);
     const below = [
       ...(error === undefined ? [] : [style.error(error)]),
       ...(remark === undefined ? [] : [style.help(remark)]),
@@ -358,15 +357,6 @@ const yesOrNo = createPrompt<boolean | 'lapsed', Config>(
     return [`${prefix} ${asked} ${style.defaultAnswer('y/N')} ${typed}`, below.join('\n')];
   },
 );
-
-const validFor = (left: number): string =>
-  `quote valid ${formatDuration(Math.ceil(Math.max(left, 0) / tickMs) * tickMs)}`;
-
-function readAnswer(typed: string): boolean | undefined {
-  const word = typed.trim().toLowerCase();
-  if (word === '' || 'no'.startsWith(word)) return false;
-  return 'yes'.startsWith(word) ? true : undefined;
-}
 
 /** The options for a prompt of the inquirer library. */
 interface PromptContext {

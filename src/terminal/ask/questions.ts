@@ -1,6 +1,7 @@
 // Defines the questions, and asks a sequence of questions in which the person can go back.
 import type { LiveOptions } from '../live.js';
 import type { Canvas } from '../terminal.js';
+import { formatDuration } from '../../formats/calendar.js';
 import { Failure, invalid } from '../../formats/failure.js';
 
 /**
@@ -116,6 +117,24 @@ export interface Deadline {
   readonly left: () => number;
   readonly every: LiveOptions['every'];
 }
+
+export const tickMs = 1000;
+
+/** The remaining time in words, rounded up to a second. */
+export const validFor = ({ left }: Deadline): string =>
+  `quote valid ${formatDuration(Math.ceil(Math.max(left(), 0) / tickMs) * tickMs)}`;
+
+export const isOver = (deadline: Deadline | undefined): boolean =>
+  deadline !== undefined && deadline.left() <= 0;
+
+/** Reads `y`, `yes`, `n`, `no` or an empty answer, which means no. Undefined for another answer. */
+export function readYesOrNo(typed: string): boolean | undefined {
+  const word = typed.trim().toLowerCase();
+  if ('no'.startsWith(word)) return false;
+  return 'yes'.startsWith(word) ? true : undefined;
+}
+
+export const notYesOrNo = 'Answer y or n.';
 
 /** Asks the questions, as prompts or as plain lines. */
 export interface Prompter {

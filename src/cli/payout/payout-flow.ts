@@ -7,8 +7,6 @@ import { formatAmount, parseAmount, type Money } from '../../formats/amount.js';
 import { Failure, ifAvailable, invalid } from '../../formats/failure.js';
 import { seenInstitutions } from '../../store/files/seen.js';
 import {
-  changeContact,
-  changeProfile,
   type Party,
   type Recipient,
   findContact,
@@ -16,7 +14,6 @@ import {
   type Profile,
 } from '../../store/profile/profiles.js';
 import type { CardLine } from '../../terminal/cards/card.js';
-import type { Output } from '../../terminal/output.js';
 import {
   findInstitution,
   methodOf,
@@ -38,7 +35,6 @@ import {
 } from '../../wallet/payout/methods.js';
 import type { Instruction, PayoutDetails } from '../../wallet/instruction/instruction.js';
 import type { Context } from '../context.js';
-import type { Changes } from '../payment/guided.js';
 import { runPayment } from '../payment/payment-flow.js';
 import { type PaymentFlags, paymentOptions } from '../payment/payment-options.js';
 import { type ValuesOf, choice, currency, file, flagName, text, whole, word } from '../values.js';
@@ -270,19 +266,6 @@ const partyAnswers = (who: 'recipient' | 'sender', party: Profile['sender'] = {}
   [`${who}Address`]: party.address1,
 });
 
-/**
- * Returns the answers as flags, from which {@link readDraft} reads the same answers. The flags of a
- * contact contain only the contact's name.
- */
-export const flagsOf = ({ chosen, usedCodes: _used, ...answers }: Draft): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries({ ...answers, recipient: chosen || undefined }).flatMap(([name, value]) =>
-      value === undefined || (chosen && Object.hasOwn(destinationOptions, name))
-        ? []
-        : [[name, String(value)]],
-    ),
-  );
-
 /** Returns a party of the payout, or undefined if a required answer about the party is missing. */
 export function partyOf(draft: Draft, who: 'recipient' | 'sender'): Party | undefined {
   const [type, legalFullName, countryCode] = [
@@ -300,41 +283,6 @@ export function partyOf(draft: Draft, who: 'recipient' | 'sender'): Party | unde
       }
     : undefined;
 }
-
-/**
- * The groups of answers that the person can change after the service refused the payout, or after
- * the person declined the quote. A new account or recipient is no longer the chosen contact.
- */
-export const payoutChanges: Changes<Draft> = {
-  'Change the amount': ['amount'],
-  'Pay from another wallet': ['from'],
-  'Change the account': [
-    'chosen',
-    'country',
-    'method',
-    'institution',
-    'institutionName',
-    'acctNum',
-    'acctName',
-    'amount',
-  ],
-  'Change the recipient': [
-    'chosen',
-    'recipientType',
-    'recipientName',
-    'recipientCountry',
-    'recipientPhone',
-    'recipientAddress',
-  ],
-  'Change your own details': [
-    'senderType',
-    'senderName',
-    'senderCountry',
-    'senderPhone',
-    'senderAddress',
-  ],
-  'Change the purpose, source and relationship': ['purpose', 'source', 'relationship'],
-};
 
 export type LookUp = (countryCode: string) => Promise<readonly Institution[]>;
 
@@ -463,68 +411,6 @@ export async function withInstitutions(
     return { ...each, payout: { ...payout, destReq: { ...payout.destReq, reqDetails } } };
   };
   return Promise.all(instructions.map(completed));
-}
-
-/**
- * Pays a payout. Saves its codes as soon as svcpay has submitted the payment. If the run succeeds
- * without a submission, as with `--quote-only`, saves the codes at the end.
- */
-export async function payAndSave(
-  draft: Draft,
-  flags: PaymentFlags,
-  lookUp: LookUp,
-  context: Context,
-  onSubmitted: () => void = () => undefined,
-): Promise<Transaction> {
-  const instruction = await completePayout(draft, lookUp);
-  let saved: Promise<void> | undefined;
-  const save = (): void => {
-    onSubmitted();
-    saved ??= saveCodes(instruction, draft.chosen, context);
-  };
-  try {
-    const txn = await runPayoutInstruction(instruction, flags, context, save);
-    // Saves the codes even if this run submitted no payment, for example because an earlier run
-    // submitted the payment.
-    save();
-    return txn;
-  } finally {
-    await saved;
-  }
-}
-
-/** Saves the purpose, source and relationship codes in the profile and with the contact. */
-async function saveCodes(
-  { payout }: Instruction,
-  contact: string | undefined,
-  { config, settings, out }: Context,
-): Promise<void> {
-  const codes = payout?.sourceOfFunds;
-  if (codes === undefined) return;
-  const { purpose, source, relationship } = settings.profile.codes ?? {};
-  const used = {
-    purpose: { ...purpose, last: codes.purpose },
-    source: { ...source, last: codes.source },
-    relationship: { ...relationship, last: codes.relationship },
-  };
-  await trySaving(out, async () => {
-    if (Object.hasOwn(config.read().profiles, settings.profileName))
-      await changeProfile(config, settings.profileName, (before) => ({ ...before, codes: used }));
-    if (contact)
-      await changeContact(config, contact, (before) =>
-        typeof before === 'object' ? { ...before, codes } : before,
-      );
-  });
-}
-
-/** Warns if the settings cannot be saved, because the payout does not depend on them. */
-export async function trySaving(out: Output, save: () => Promise<unknown>): Promise<void> {
-  try {
-    await save();
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    out.warn(`Not saved: ${error.message}`);
-  }
 }
 
 /** Runs the payment of a payout. By default, svcpay does not wait for a method that takes days. */

@@ -28,6 +28,7 @@ import {
   parseAccountNumber,
   parseLine,
 } from '../../wallet/payout/methods.js';
+import type { Changes } from '../payment/guided.js';
 import type { WorthOf } from '../payment/payment-screen.js';
 import { whole } from '../values.js';
 import {
@@ -506,3 +507,38 @@ const keepSenderStep =
     if (isKept === true) await keep.sender(soFar);
     return isKept === back ? back : soFar;
   };
+
+/**
+ * The groups of answers that the person can change after the service refused the payout, or after
+ * the person declined the quote. A new account or recipient is no longer the chosen contact.
+ */
+export const payoutChanges: Changes<Draft> = {
+  'Change the amount': ['amount'],
+  'Pay from another wallet': ['from'],
+  'Change the account': [
+    'chosen',
+    'country',
+    'method',
+    'institution',
+    'institutionName',
+    'acctNum',
+    'acctName',
+    'amount',
+  ],
+  'Change the recipient': [
+    'chosen',
+    'recipientType',
+    'recipientName',
+    'recipientCountry',
+    'recipientPhone',
+    'recipientAddress',
+  ],
+  'Change your own details': [
+    'senderType',
+    'senderName',
+    'senderCountry',
+    'senderPhone',
+    'senderAddress',
+  ],
+  'Change the purpose, source and relationship': ['purpose', 'source', 'relationship'],
+};

@@ -12,7 +12,6 @@ import { payeeChoices, readPayees } from '../contacts/payees.js';
 import { reference, type PaymentFlags } from '../payment/payment-options.js';
 import { guide, walletChoices, type WalletChoice } from '../payment/guided.js';
 import {
-  payoutChanges,
   payoutCountry,
   readDraft,
   type Draft,
@@ -20,18 +19,17 @@ import {
   missingFlags,
   payoutOptions,
   type PayoutFlags,
-  flagsOf,
   partyOf,
-  payAndSave,
   runPayoutInstruction,
+  completePayout,
   completeRecipient,
+  destinationOptions,
   withInstitutions,
-  trySaving,
   openLookUp,
   type LookUp,
   institutionsOf,
 } from './payout-flow.js';
-import { payoutQuestions } from './payout-wizard.js';
+import { payoutChanges, payoutQuestions } from './payout-wizard.js';
 import { phrase, readAll, word } from '../values.js';
 import { readGivenText, leftAtOnce } from '../process.js';
 import { readWorth } from '../payment/payment-screen.js';
@@ -42,6 +40,7 @@ import {
   contactNamed,
 } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/questions.js';
+import type { Output } from '../../terminal/output.js';
 import { commandLine } from '../../terminal/next-step.js';
 import { countryName, parseCountryCode } from '../../formats/country.js';
 import {
@@ -134,6 +133,68 @@ async function runPayouts(flags: PayoutFlags, context: Context): Promise<Transac
   }
 }
 
+/**
+ * Pays a payout. Saves its codes as soon as svcpay has submitted the payment. If the run succeeds
+ * without a submission, as with `--quote-only`, saves the codes at the end.
+ */
+async function payAndSave(
+  draft: Draft,
+  flags: PaymentFlags,
+  lookUp: LookUp,
+  context: Context,
+  onSubmitted: () => void = () => undefined,
+): Promise<Transaction> {
+  const instruction = await completePayout(draft, lookUp);
+  let saved: Promise<void> | undefined;
+  const save = (): void => {
+    onSubmitted();
+    saved ??= saveCodes(instruction, draft.chosen, context);
+  };
+  try {
+    const txn = await runPayoutInstruction(instruction, flags, context, save);
+    // Saves the codes even if this run submitted no payment, for example because an earlier run
+    // submitted the payment.
+    save();
+    return txn;
+  } finally {
+    await saved;
+  }
+}
+
+/** Saves the purpose, source and relationship codes in the profile and with the contact. */
+async function saveCodes(
+  { payout }: Instruction,
+  contact: string | undefined,
+  { config, settings, out }: Context,
+): Promise<void> {
+  const codes = payout?.sourceOfFunds;
+  if (codes === undefined) return;
+  const { purpose, source, relationship } = settings.profile.codes ?? {};
+  const used = {
+    purpose: { ...purpose, last: codes.purpose },
+    source: { ...source, last: codes.source },
+    relationship: { ...relationship, last: codes.relationship },
+  };
+  await trySaving(out, async () => {
+    if (Object.hasOwn(config.read().profiles, settings.profileName))
+      await changeProfile(config, settings.profileName, (before) => ({ ...before, codes: used }));
+    if (contact)
+      await changeContact(config, contact, (before) =>
+        typeof before === 'object' ? { ...before, codes } : before,
+      );
+  });
+}
+
+/** Warns if the settings cannot be saved, because the payout does not depend on them. */
+async function trySaving(out: Output, save: () => Promise<unknown>): Promise<void> {
+  try {
+    await save();
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    out.warn(`Not saved: ${error.message}`);
+  }
+}
+
 /** Returns the country of the sender of the last payout or, without a payout, of the locale. */
 function ownCountry(last: Instruction | undefined, { env }: Context): string | undefined {
   const locale = env['LC_ALL'] ?? env['LANG'] ?? '';
@@ -206,6 +267,19 @@ async function keepLeft(left: Draft, { config, settings, globals, out }: Context
     out.say(`  Your answers are kept. Continue: ${commandLine({ command: 'payout' }, globals)}`);
   });
 }
+
+/**
+ * Returns the answers as flags, from which {@link readDraft} reads the same answers. The flags of a
+ * contact contain only the contact's name.
+ */
+const flagsOf = ({ chosen, usedCodes: _used, ...answers }: Draft): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries({ ...answers, recipient: chosen || undefined }).flatMap(([name, value]) =>
+      value === undefined || (chosen && Object.hasOwn(destinationOptions, name))
+        ? []
+        : [[name, String(value)]],
+    ),
+  );
 
 /** Saves the answers that the wizard offers to save, in the settings of this home. */
 function keepIn(context: Context, lookUp: LookUp) {

@@ -6,13 +6,16 @@ import type { Institution } from '../../../src/api/types.js';
 import type { Recipient } from '../../../src/store/profile/profiles.js';
 import { back, walk } from '../../../src/terminal/ask/questions.js';
 import {
-  payoutChanges,
   readDraft,
   type Draft,
   missingFlags,
   payoutOptions,
 } from '../../../src/cli/payout/payout-flow.js';
-import { payoutQuestions, type WizardDeps } from '../../../src/cli/payout/payout-wizard.js';
+import {
+  payoutChanges,
+  payoutQuestions,
+  type WizardDeps,
+} from '../../../src/cli/payout/payout-wizard.js';
 import { readAll, type RawValues } from '../../../src/cli/values.js';
 import { methodAt } from '../../../src/wallet/payout/methods.js';
 import { actor, type Script } from '../../support/actor.js';

@@ -183,7 +183,8 @@ describe('svcpay send', () => {
     expect(paid.json()).toMatchObject({ destReq: { method: 'on-chain' } });
     for (const other of [uri, invoice, `lightning:${invoice.toUpperCase()}`])
       await svcpay(['send', other, '--yes', '--no-wait'], around);
-    const refused = await svcpay(['send', invoice, '--ref', 'r-2', '--yes', '--json'], around);
+    const other = ['send', invoice, '--ref', 'r-2', '--yes', '--json'];
+    const refused = await svcpay(other, { ...around, ...quickTime() });
     expect(refused.error()).toMatchObject({ exitCode: 2, kind: 'already-paid' });
     expect(around.sandbox.requests('PUT')).toHaveLength(1);
   });
@@ -400,7 +401,7 @@ describe('svcpay send at a terminal', () => {
   ] as const)(
     'shows the cost of paying %s and pays after the person confirms',
     async ([, args, shown], { around }) => {
-      const tty = svcpayTty(['send', ...args], around);
+      const tty = svcpayTty(['send', ...args], { ...around, ...quickTime() });
       for (const each of shown) await tty.waitFor(each);
       await tty.waitFor(/Pay .*\? /);
       tty.type('y\r');
@@ -432,6 +433,7 @@ describe('svcpay send at a terminal', () => {
   }) => {
     const tty = svcpayTty(['send', 'alice@example.com', '5000sat'], {
       ...around,
+      ...quickTime(),
       columns: 80,
       rows: 24,
     });

@@ -47,23 +47,23 @@ const payment: QuoteCard = {
     { label: 'To', value: payee, whole: true },
     { label: 'Expires', value: 'in 48 minutes' },
   ],
-  gets: btc('0.000025'),
+  receives: btc('0.000025'),
   serviceFee: btc('0.00000005'),
   networkFee: btc('0.00000002'),
   namesFees: true,
-  pays: btc('0.00002507'),
+  total: btc('0.00002507'),
   left: btc('1.24497493'),
 };
 
 const swap: QuoteCard = {
   about: [],
   getsLabel: 'You get',
-  gets: money('USDT', '70.796845'),
+  receives: money('USDT', '70.796845'),
   serviceFee: btc('0.0000005'),
   networkFee: btc('0'),
   namesFees: true,
-  pays: btc('0.0010005'),
-  rate: { base: 'BTC', quote: 'USDT', value: new Big('70796.845') },
+  total: btc('0.0010005'),
+  rate: new Big('70796.845'),
   validForMs: 29_000,
 };
 
@@ -115,7 +115,7 @@ describe('quoteCard', () => {
         ...payment,
         serviceFee: btc(fees.serviceFee),
         networkFee: btc(fees.networkFee),
-        pays: btc(fees.pays),
+        total: btc(fees.pays),
       };
       expect(quoteCard(card, plain(80)).find((line) => line.includes('You pay'))).toMatch(
         new RegExp(` ${note}$`),
@@ -131,7 +131,7 @@ describe('quoteCard', () => {
         serviceFee: btc('0'),
         networkFee: btc('0'),
         namesFees: false,
-        pays: payment.gets,
+        total: payment.receives,
       },
       plain(80),
     );
@@ -143,7 +143,12 @@ describe('quoteCard', () => {
 });
 
 test('quoteCard shows a fee above 5 % as a warning before all amounts', () => {
-  const expensive = { ...payment, about: [], networkFee: btc('0.000003'), pays: btc('0.00002805') };
+  const expensive = {
+    ...payment,
+    about: [],
+    networkFee: btc('0.000003'),
+    total: btc('0.00002805'),
+  };
   const lines = quoteCard(expensive, coloured);
   expect(lines[0]).toBe('  \u001B[33m12.20 % goes to fees: 0.00000305 BTC, a high share\u001B[39m');
   expect(lines.find((line) => line.includes('You pay'))).toContain('\u001B[33mfee 12.20 %');

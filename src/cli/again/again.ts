@@ -172,7 +172,7 @@ export async function payAgain(
     return runPayment(instruction, flags, { about, ...swapPresentation }, context);
   }
   const about = [
-    ...(name === undefined ? [] : [{ label: 'Contact', value: name }]),
+    { label: 'Contact', value: name },
     { label: 'To', value: to, whole: true },
   ];
   return runPayment(instruction, flags, { about }, context);

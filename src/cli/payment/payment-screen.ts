@@ -349,46 +349,39 @@ const worthLine = ({ worth }: Order): CardLine => ({
  * @param now epoch ms by the service's clock
  */
 function cardOf(
-  { order, quote, available, left: leftAtLeast }: Approval,
+  { order, quote, available, left }: Approval,
   { about, getsLabel, expiresAt }: Presentation,
   isAsked: boolean,
   now: number,
 ): QuoteCard {
-  const gets = quote.receives;
-  if (gets === undefined) {
+  const { receives } = quote;
+  if (receives === undefined) {
     throw new Failure('refused', 'the quote does not state the amount that the recipient gets.', {
       money: 'Nothing moved',
       txnId: quote.txnId,
     });
   }
-  const left = (until: number): number => Math.max(until - now, 0);
+  const leftUntil = (end: number): number => Math.max(end - now, 0);
   return {
+    ...quote,
+    receives,
     about: [
       ...about,
       worthLine(order),
       {
         label: 'Expires',
-        value: expiresAt === undefined ? '' : `in ${describeDuration(left(expiresAt))}`,
+        value: expiresAt === undefined ? '' : `in ${describeDuration(leftUntil(expiresAt))}`,
       },
       {
         label: 'Note',
         value: quote.derived ? 'computed from the rate; the service sets the final amount' : '',
       },
     ],
-    gets,
     getsLabel,
-    serviceFee: quote.serviceFee,
-    networkFee: quote.networkFee,
-    namesFees: quote.namesFees,
-    pays: quote.total,
-    rate:
-      quote.rate === undefined
-        ? undefined
-        : { base: quote.total.ccy, quote: gets.ccy, value: quote.rate },
-    left: leftAtLeast,
+    left,
     isLeftCertain: available !== undefined,
     // The question shows the countdown, so the card does not repeat the remaining time.
-    validForMs: quote.expiresAt === undefined || isAsked ? undefined : left(quote.expiresAt),
+    validForMs: quote.expiresAt === undefined || isAsked ? undefined : leftUntil(quote.expiresAt),
   };
 }
 

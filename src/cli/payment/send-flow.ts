@@ -175,7 +175,7 @@ const payeeEnds = 8;
 
 export function aboutInvoice({ payee, description, amountMsat }: Invoice): CardLine[] {
   const short = `${payee.slice(0, payeeEnds)}…${payee.slice(-payeeEnds)}`;
-  const amount = amountMsat === null ? '' : formatAmount(money('BTC', btcFromMsat(amountMsat)));
+  const amount = amountMsat === null ? undefined : money('BTC', btcFromMsat(amountMsat));
   return [
     { label: 'Pay', value: description || amount, note: description && 'text from the invoice' },
     { label: 'To', value: short },

@@ -18,15 +18,16 @@ export interface Rate {
 export interface QuoteCard {
   /** The description of the payment, such as payee, text and expiry. */
   readonly about: readonly CardLine[];
-  readonly gets: Money;
+  readonly receives: Money;
   /** The label of the received amount, by default "Recipient gets". */
   readonly getsLabel?: string | undefined;
   readonly serviceFee: Money;
   readonly networkFee: Money;
   readonly namesFees: boolean;
   /** The total debited from the wallet, including fees. */
-  readonly pays: Money;
-  readonly rate?: Rate | undefined;
+  readonly total: Money;
+  /** The number of units of the received currency for one unit of the paid currency. */
+  readonly rate?: Big | undefined;
   /** The available balance of the wallet after this payment. */
   readonly left?: Money | undefined;
   /**
@@ -42,7 +43,8 @@ export interface QuoteCard {
 }
 
 export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
-  const { about, rate, validForMs, left } = quote;
+  const { about, validForMs, left, total, receives } = quote;
+  const rate = quote.rate && { base: total.ccy, quote: receives.ccy, value: quote.rate };
   const { text, warning } = feesOf(quote);
   const details: CardLine[] = [
     ...about,
@@ -55,8 +57,8 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
   const lines: CardLine[] = [
     {
       label: quote.getsLabel ?? 'Recipient gets',
-      value: quote.gets,
-      note: worthText(quote.worth?.(quote.gets)),
+      value: receives,
+      note: worthText(quote.worth?.(receives)),
     },
     { label: 'Service fee', value: quote.namesFees ? quote.serviceFee : undefined },
     {
@@ -65,8 +67,8 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
     },
     {
       label: 'You pay',
-      value: quote.pays,
-      note: [text, worthText(quote.worth?.(quote.pays))].filter(Boolean).join('   '),
+      value: total,
+      note: [text, worthText(quote.worth?.(total))].filter(Boolean).join('   '),
       total: true,
       warns: warning !== undefined,
     },
@@ -91,9 +93,9 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
 const expensiveFrom = 5;
 
 /** The fees of a quote. `percent` is undefined if the debit consists only of fees. */
-function feesOf({ serviceFee, networkFee, pays, namesFees }: QuoteCard) {
+function feesOf({ serviceFee, networkFee, total, namesFees }: QuoteCard) {
   const fees = serviceFee.value.plus(networkFee.value);
-  const rest = pays.value.minus(fees);
+  const rest = total.value.minus(fees);
   const percent = rest.lte(0) ? undefined : fees.times(100).div(rest);
   const share =
     percent === undefined
@@ -106,7 +108,7 @@ function feesOf({ serviceFee, networkFee, pays, namesFees }: QuoteCard) {
     warning:
       fees.gt(0) && percent?.lte(expensiveFrom) !== true
         ? `${percent === undefined ? '100 %' : `${percent.toFixed(2)} %`} goes to fees: ` +
-          `${formatAmount({ ccy: pays.ccy, value: fees })}, a high share`
+          `${formatAmount({ ccy: total.ccy, value: fees })}, a high share`
         : undefined,
   };
 }

@@ -174,17 +174,17 @@ describe('svcpay send', () => {
   });
 
   test('pays no invoice of a URI whose address it has paid', async ({ around }) => {
+    const quick = { ...around, ...quickTime() };
     const invoice = await around.sandbox.invoice('1000sat');
     const uri = `bitcoin:${bitcoin}?amount=0.00001&lightning=${invoice}`;
     const paid = await svcpay(
       ['send', uri, '--via', 'onchain', '--yes', '--no-wait', '--json'],
-      around,
+      quick,
     );
     expect(paid.json()).toMatchObject({ destReq: { method: 'on-chain' } });
     for (const other of [uri, invoice, `lightning:${invoice.toUpperCase()}`])
-      await svcpay(['send', other, '--yes', '--no-wait'], around);
-    const other = ['send', invoice, '--ref', 'r-2', '--yes', '--json'];
-    const refused = await svcpay(other, { ...around, ...quickTime() });
+      await svcpay(['send', other, '--yes', '--no-wait'], quick);
+    const refused = await svcpay(['send', invoice, '--ref', 'r-2', '--yes', '--json'], quick);
     expect(refused.error()).toMatchObject({ exitCode: 2, kind: 'already-paid' });
     expect(around.sandbox.requests('PUT')).toHaveLength(1);
   });
@@ -405,6 +405,8 @@ describe('svcpay send at a terminal', () => {
       for (const each of shown) await tty.waitFor(each);
       await tty.waitFor(/Pay .*\? /);
       tty.type('y\r');
+      await tty.waitFor('confirmed');
+      await around.sandbox.clock.advance('1m');
       expect(await tty.ended).toBe(0);
       expect(tty.text()).toContain('✓ Paid');
     },

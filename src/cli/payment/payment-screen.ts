@@ -213,8 +213,8 @@ function remarkOn(event: Remarked): string {
     case 'refused':
       // The failure that ends the run tells the reason of the refusal.
       return (
-        'The service refused the confirmation. svcpay checks for 8 s whether the service accepted ' +
-        'an earlier confirmation.'
+        'The service refused the confirmation. svcpay checks for 8 s whether the service ' +
+        'accepted an earlier confirmation.'
       );
     case 'rate-unchecked':
       return event.why;

@@ -18,7 +18,7 @@ import type { Deps } from '../define.js';
 import { readStdin } from '../process.js';
 import { demandAnswers, runPayment } from './payment-flow.js';
 import type { PaymentFlags } from './payment-options.js';
-import { btcFromMsat, formatAmount, money } from '../../formats/amount.js';
+import { btcFromMsat, money } from '../../formats/amount.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import type { CardLine } from '../../terminal/cards/card.js';
 

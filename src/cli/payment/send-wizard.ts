@@ -28,8 +28,8 @@ interface GuidedSend {
 }
 
 /**
- * Asks for the missing answers of a send, and pays. Each question refuses an invalid answer at once,
- * and the person can change answers until the payment is submitted.
+ * Asks for the missing answers of a send, and pays. Each question refuses an invalid answer at
+ * once, and the person can change answers until the payment is submitted.
  */
 export const guideSend = (
   words: SendWords,

@@ -4,7 +4,7 @@ import type { Institution, Kyc, Transaction } from '../../api/types.js';
 import { plainLetters, clip } from '../../formats/text.js';
 import { countryName, countryCodes, parseCountryCode, parsePhone } from '../../formats/country.js';
 import { formatAmount, parseAmount, type Money } from '../../formats/amount.js';
-import { Failure, ifAvailable, invalid } from '../../formats/failure.js';
+import { ifAvailable, invalid } from '../../formats/failure.js';
 import { seenInstitutions } from '../../store/files/seen.js';
 import {
   type Party,

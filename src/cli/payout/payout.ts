@@ -2,7 +2,7 @@
 // Lists the payout methods and the institutions of a country.
 import type { Transaction } from '../../api/types.js';
 import { demandAnswers, paidView } from '../payment/payment-flow.js';
-import { ifAvailable, invalid } from '../../formats/failure.js';
+import { Failure, ifAvailable, invalid } from '../../formats/failure.js';
 import type { Instruction } from '../../wallet/instruction/instruction.js';
 import { journalFirst, named } from '../../wallet/payment/pay.js';
 import { readPayoutFile } from '../../wallet/payout/from-file.js';

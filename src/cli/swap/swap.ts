@@ -118,7 +118,8 @@ const swapQuestions = (
       const ccy = receive ? to : from;
       const held = receive ? undefined : wallets.find(({ value }) => value === from)?.held;
       const beside = held === undefined ? '' : ` · ${formatAmount(held)} available`;
-      const message = `Amount to ${receive ? 'get' : 'give'}${ccy === 'BTC' ? '' : `, in ${ccy}`}${beside}`;
+      const unit = ccy === 'BTC' ? '' : `, in ${ccy}`;
+      const message = `Amount to ${receive ? 'get' : 'give'}${unit}${beside}`;
       const examples = [ccy === 'BTC' && 'e.g. 50000sat', !receive && 'or all'];
       const example = examples.filter((text) => text !== false).join(', ') || undefined;
       const parse = (amount: string): string => {

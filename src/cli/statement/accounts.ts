@@ -12,7 +12,7 @@ import { accountFileView } from '../../terminal/views/statement-view.js';
 import { ruleColumns, type Rule, usualAccount } from '../../wallet/books/programs.js';
 import type { Context } from '../context.js';
 import { defineCommand, record } from '../define.js';
-import { openBooks, timedLines } from './open-books.js';
+import { openBooks, timedRows, withLocalData } from './open-books.js';
 
 const cell = v.pipe(v.string(), v.transform(fromPlainCell));
 
@@ -62,7 +62,10 @@ export const statementAccountsInit = defineCommand({
       const account = usualAccount({ kind, method });
       found.set(`${kind} ${method} ${payee}`, { kind, method, payee, note: '', account });
     };
-    for await (const { kind, method, counterparty } of timedLines(books, scope, context))
+    for await (const { kind, method, counterparty } of withLocalData(
+      timedRows(books, scope),
+      context,
+    ))
       if (method !== null) add(kind, method, counterparty === method ? '' : (counterparty ?? ''));
     for (const kind of ['adjustment', 'correction']) add(kind);
     for (const method of ['service', 'network']) add('fee', method);

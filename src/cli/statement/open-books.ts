@@ -332,29 +332,16 @@ export async function ratesOf(
   }
 }
 
-/**
- * Yields the rows of each wallet. If the closing balance of today differs from the service's
- * balance, the difference is a separate row after it.
- */
-export const statementLines = (
-  books: Books,
-  scope: StatementScope,
-  context: Context,
-): AsyncGenerator<StatementRow> => withLocalData(walletRows(books, scope), context);
-
 /** Yields the rows of all wallets without balances, in the order of their times. */
-export const timedLines = (
-  books: Books,
-  scope: StatementScope,
-  context: Context,
-): AsyncGenerator<StatementRow> => withLocalData(timedRows(books, scope), context);
-
-function* timedRows(books: Books, { period, day }: StatementScope): Generator<StatementRow> {
+export function* timedRows(books: Books, { period, day }: StatementScope): Generator<StatementRow> {
   const none = new Big(0);
   for (const movement of books.movements(undefined, period)) yield rowOf(movement, none, day);
 }
 
-/** Yields the rows of each wallet without the data of this home. */
+/**
+ * Yields the rows of each wallet. If the closing balance of today differs from the service's
+ * balance, the difference is a separate row after it.
+ */
 export function* walletRows(
   { currencies, movements, differences, at }: Books,
   scope: StatementScope,

@@ -36,7 +36,6 @@ import {
 import {
   balanceAfter,
   type Difference,
-  explanations,
   type StatementScope,
 } from '../../wallet/books/statement.js';
 import type { Context } from '../context.js';
@@ -50,8 +49,9 @@ import {
   date,
   openBooks,
   periodOf,
-  statementLines,
-  timedLines,
+  timedRows,
+  walletRows,
+  withLocalData,
   zoneOf,
   zoneOption,
 } from './open-books.js';
@@ -108,7 +108,7 @@ export const statement = defineCommand({
     return {
       books,
       scope,
-      rows: statementLines(books, scope, context),
+      rows: withLocalData(walletRows(books, scope), context),
       file: format && fileOf(format, books, scope, zone, context),
       failure: notTied(books, scope.day, context),
     };
@@ -219,7 +219,7 @@ export function notTied(
     return new Failure(
       'books-differ',
       'The statement does not add up. ' +
-        `${differences.map((each) => differenceWithReasons(each, books)).join('. ')}. ` +
+        `${differences.map(differenceWithReasons).join('. ')}. ` +
         `To compare each transaction: ${commandLine({ command: 'reconcile' }, globals)}`,
       { hint, next: { do: 'run', ...adjusting(value, ccy, lastTied, note) } },
     );
@@ -236,18 +236,15 @@ export function notTied(
 }
 
 /** Describes the unexplained amounts, and the transactions that could explain them. */
-export const unexplainedLines = (
-  { openings, differences, candidates }: Books,
-  canvas: Canvas,
-): string[] => [
+export const unexplainedLines = ({ openings, differences }: Books, canvas: Canvas): string[] => [
   ...openingLines(openings, canvas),
   ...differences
-    .flatMap((each) => explanations(each, candidates(each.ccy)))
+    .flatMap(({ explanations }) => explanations)
     .map((each) => `  ${explanationText(each)}`),
 ];
 
-function differenceWithReasons(difference: Difference, { candidates }: Books): string {
-  const exact = explanations(difference, candidates(difference.ccy))
+function differenceWithReasons(difference: Difference): string {
+  const exact = difference.explanations
     .filter(({ isExact }) => isExact)
     .map(({ txnId, reason }) => `${txnId} (${reason})`);
   const text = differenceText(difference);
@@ -305,7 +302,7 @@ function fileOf(
   zone: string,
   context: Context,
 ): StatementFile {
-  const rows = timedLines(books, scope, context);
+  const rows = withLocalData(timedRows(books, scope), context);
   if (format === 'ofx') return { text: ofxText(rows, books, scope, context) };
   const rules = accountRules(context);
   const accountOf = accountsBy(rules);
@@ -315,7 +312,7 @@ function fileOf(
     return { text: ledgerText(writer, rows, books, scope, context) };
   }
   if (ofOneWallet.has(format)) checkCount(books, scope);
-  const columns = programColumns[format]((row) => accountOf({ ...row, payee: row.counterparty }));
+  const columns = programColumns[format]((row) => accountOf(row));
   return { columns, rows: format === 'koinly' ? exchangesOnce(rows) : rows };
 }
 
@@ -351,7 +348,7 @@ async function* ledgerText(
     // The files of earlier periods contain the declarations of their entries.
     const before = { period: { first: 0, end: period.first }, day };
     let earlier = '';
-    for await (const row of timedLines(books, before, context))
+    for await (const row of withLocalData(timedRows(books, before), context))
       earlier = writer.entry(row) || earlier;
     if (earlier !== '')
       yield (

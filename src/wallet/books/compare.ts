@@ -253,9 +253,6 @@ export function destinationIn(details: ListedTransaction['destReq']['reqDetails'
   return typeof found === 'string' ? found : null;
 }
 
-const feesOf = ({ serviceFee, networkFee }: MovedAmounts): Big =>
-  serviceFee.value.plus(networkFee.value);
-
 /**
  * The requested amount, if a different amount arrived and the fees do not explain the difference.
  */
@@ -263,7 +260,7 @@ function requestedOtherwise({ destReq }: ListedTransaction, moved: MovedAmounts)
   if (destReq.amtRequested == null) return null;
   const requested = fromWire(destReq.amtRequested);
   const { value } = moved.arrived;
-  return value.eq(requested) || value.eq(requested.minus(feesOf(moved))) ? null : requested;
+  return value.eq(requested) || value.eq(requested.minus(moved.fees)) ? null : requested;
 }
 
 /**
@@ -279,10 +276,10 @@ function contradictionIn(
   const { ccy, value } = moved.arrived;
   if (moved.left.ccy !== ccy) return null;
   const settled = fromWire(sourceReq.amtSettled);
-  if (settled.eq(value) || settled.eq(value.plus(feesOf(moved)))) return null;
+  if (settled.eq(value) || settled.eq(value.plus(moved.fees))) return null;
   return (
     `${settled.toFixed()} ${ccy} left the source, but ${value.toFixed()} ${ccy} arrived, and the ` +
-    `fees are ${feesOf(moved).toFixed()} ${ccy}`
+    `fees are ${moved.fees.toFixed()} ${ccy}`
   );
 }
 

@@ -110,10 +110,14 @@ const overlapMs = 3_600_000;
 export async function gather(deps: GatherDeps): Promise<Books> {
   const { service, rows, recorded } = deps;
   rows.replace([], recorded);
-  const { wallets, differences, tied, unreported } = await readUntilTied(deps);
-  if (differences.length > 0) rows.addMissing(await deps.submitted());
+  const { wallets, differences: unlike, tied, unreported } = await readUntilTied(deps);
+  if (unlike.length > 0) rows.addMissing(await deps.submitted());
+  const differences = unlike.map((each) => ({
+    ...each,
+    explanations: explanations(each.difference, rows.candidates(each.ccy)),
+  }));
   const openings = differences
-    .filter((each) => isOpening(each, rows.candidates(each.ccy), deps))
+    .filter((each) => isOpening(each, deps))
     .map(({ ccy, difference: value }): Opening => {
       const [first] = rows.movements(ccy);
       return { ccy, value, at: first?.at ?? service.serviceNow() };
@@ -193,14 +197,13 @@ async function readUntilTied({
  * exactly, the difference is not an opening balance.
  */
 const isOpening = (
-  { ccy, difference, lastTied }: Difference,
-  candidates: readonly Candidate[],
+  { ccy, difference, lastTied, explanations: causes }: Difference,
   { recorded }: GatherDeps,
 ): boolean =>
   lastTied === undefined &&
   difference.gt(0) &&
   !recorded.some(({ wallet }) => wallet === ccy) &&
-  !explanations({ difference }, candidates).some(({ isExact }) => isExact);
+  !causes.some(({ isExact }) => isExact);
 
 /** The movement of an opening balance, just before the wallet's first movement. */
 const openingMovement = ({ ccy, value, at }: Opening): Movement => ({
@@ -247,7 +250,7 @@ const isSettled = (wallets: readonly Wallet[], now: number): boolean =>
 const longestLagMs = 10_000;
 
 interface Compared {
-  readonly differences: Difference[];
+  readonly differences: Omit<Difference, 'explanations'>[];
   readonly tied: { readonly ccy: string; readonly balance: Big }[];
   readonly unreported: string[];
 }

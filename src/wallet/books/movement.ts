@@ -177,7 +177,7 @@ const isoTime = (at: number): string => new Date(at).toISOString();
  */
 function movementOf(
   txn: ListedTransaction,
-  { exchanged, arrived, serviceFee, networkFee }: MovedAmounts,
+  { exchanged, arrived, serviceFee, networkFee, fees }: MovedAmounts,
   isDebit: boolean,
 ): Movement {
   const { sourceReq, destReq, txnId, extRefId, note, createdAt } = txn;
@@ -201,9 +201,9 @@ function movementOf(
     note: note ?? null,
     in: isDebit ? zero : own.value,
     out: isDebit ? own.value : zero,
-    fee: isDebit ? serviceFee.value.plus(networkFee.value) : zero,
-    serviceFee: serviceFee.value,
-    networkFee: networkFee.value,
+    fee: isDebit ? fees : zero,
+    serviceFee,
+    networkFee,
     exchanged: isExchange ? theirs.value : null,
     exchangedCcy: isExchange ? theirs.ccy : null,
   };

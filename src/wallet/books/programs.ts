@@ -18,7 +18,7 @@ export interface Booked {
   readonly kind: string;
   /** The payment method, the currency of a wallet, or `service` or `network` for a fee. */
   readonly method: string | null;
-  readonly payee?: string | null;
+  readonly counterparty?: string | null;
   readonly note?: string | null;
 }
 
@@ -31,12 +31,12 @@ const isAlike = (rule: string, text: string | null | undefined): boolean =>
 /** The note of a rule matches every note that contains it. */
 export const accountsBy =
   (rules: readonly Rule[]): AccountOf =>
-  ({ kind, method, payee, note }) =>
+  ({ kind, method, counterparty, note }) =>
     rules.find(
       (rule) =>
         isAlike(rule.kind, kind) &&
         isAlike(rule.method, method) &&
-        isAlike(rule.payee, payee) &&
+        isAlike(rule.payee, counterparty) &&
         (note ?? '').toLowerCase().includes(rule.note.toLowerCase()),
     )?.account;
 
@@ -261,9 +261,8 @@ function titleOf({ kind, method, counterparty }: StatementRow): string {
 
 /** Returns the postings of a row. The row of the debited wallet contains both sides of a swap. */
 function postingsOf(row: StatementRow, account: (booked: Booked) => string): Posting[] {
-  const { wallet: ccy, kind, method, counterparty: payee, note, exchanged, exchangedCcy } = row;
+  const { wallet: ccy, kind, exchanged, exchangedCcy } = row;
   const wallet = (of: string): string => account({ kind: 'wallet', method: of });
-  const outside = (): string => account({ kind, method, payee, note });
   const change = changeOf(row);
   const own = { account: wallet(ccy), ccy, value: change };
   const fees = (feeCcy: string): Posting[] =>
@@ -273,18 +272,18 @@ function postingsOf(row: StatementRow, account: (booked: Booked) => string): Pos
   if (kind === 'receive') {
     const paid = { ccy: exchangedCcy ?? ccy, value: exchanged ?? row.in };
     const gross = paid.value.plus(row.serviceFee).plus(row.networkFee);
-    const income = { account: outside(), ccy: paid.ccy, value: gross.neg() };
+    const income = { account: account(row), ccy: paid.ccy, value: gross.neg() };
     return priced([income, ...fees(paid.ccy), own], own, paid, row, account);
   }
   if (kind === 'send' || (kind === 'swap' && exchangedCcy !== null)) {
     const gets = {
-      account: kind === 'send' ? outside() : wallet(exchangedCcy ?? ccy),
+      account: kind === 'send' ? account(row) : wallet(exchangedCcy ?? ccy),
       ccy: exchangedCcy ?? ccy,
       value: exchanged ?? row.out,
     };
     return priced([own, ...fees(ccy), gets], gets, { ccy, value: row.out }, row, account);
   }
-  return [own, { account: outside(), ccy, value: change.neg() }];
+  return [own, { account: account(row), ccy, value: change.neg() }];
 }
 
 /**

@@ -114,6 +114,8 @@ export interface Difference {
    * undefined if they never did.
    */
   readonly lastTied: number | undefined;
+  /** The transactions that may explain the difference. */
+  readonly explanations: readonly Explanation[];
 }
 
 export interface Explanation extends Candidate {
@@ -131,9 +133,9 @@ const mostExplanations = 20;
  * newest transactions.
  */
 export function explanations(
-  { difference }: Pick<Difference, 'difference'>,
+  difference: Big,
   candidates: readonly Candidate[],
-): Explanation[] {
+): readonly Explanation[] {
   const single = candidates.find(({ effect }) => effect?.eq(difference) === true);
   const groups = [...new Set(candidates.map(({ reason }) => reason))].map((reason) =>
     candidates.filter((each) => each.reason === reason),

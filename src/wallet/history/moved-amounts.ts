@@ -1,5 +1,6 @@
 // Calculates what moved in a listed transaction and when: the debit, the amount that arrived, the
 // fees, and the settlement. Reads listed transactions that lack such fields by their ids.
+import type { Big } from 'big.js';
 import pLimit from 'p-limit';
 import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { fromWire, type Money } from '../../formats/amount.js';
@@ -14,8 +15,10 @@ export interface MovedAmounts {
   readonly exchanged: Money;
   readonly arrived: Money;
   /** The service's fee in the source currency, which is zero if the service reports no fee. */
-  readonly serviceFee: Money;
-  readonly networkFee: Money;
+  readonly serviceFee: Big;
+  readonly networkFee: Big;
+  /** The sum of both fees. */
+  readonly fees: Big;
 }
 
 /**
@@ -27,9 +30,9 @@ export function movedAmounts({ sourceReq, destReq }: ListedTransaction): MovedAm
   const [sent, arrived] = [reportedAmount(sourceReq, destReq), reportedAmount(destReq, sourceReq)];
   if (sent === undefined || arrived === undefined) return undefined;
   const { ccy } = sent;
-  const serviceFee = { ccy, value: fromWire(sourceReq.servicepayFees ?? 0) };
-  const networkFee = { ccy, value: fromWire(sourceReq.networkFees ?? 0) };
-  const fees = serviceFee.value.plus(networkFee.value);
+  const serviceFee = fromWire(sourceReq.servicepayFees ?? 0);
+  const networkFee = fromWire(sourceReq.networkFees ?? 0);
+  const fees = serviceFee.plus(networkFee);
   const converted = arrivesLess(destReq) ? { ccy, value: sent.value.minus(fees) } : sent;
   const exchanged = ccy === arrived.ccy ? arrived : converted;
   return {
@@ -38,6 +41,7 @@ export function movedAmounts({ sourceReq, destReq }: ListedTransaction): MovedAm
     arrived,
     serviceFee,
     networkFee,
+    fees,
   };
 }
 

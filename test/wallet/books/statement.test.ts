@@ -176,7 +176,7 @@ describe('explanations', () => {
     effect: effect === null ? null : new Big(effect),
   });
   const exactly = (difference: string, candidates: Candidate[]): string[] =>
-    explanations({ difference: new Big(difference) }, candidates)
+    explanations(new Big(difference), candidates)
       .filter(({ isExact }) => isExact)
       .map(({ txnId }) => txnId);
 

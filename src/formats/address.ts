@@ -40,6 +40,8 @@ export function findNetwork(test: (of: NetworkPrefixes) => boolean): BitcoinNetw
 export const sha256 = (data: Uint8Array): Uint8Array =>
   new Uint8Array(createHash('sha256').update(data).digest());
 
+const base58check = createBase58check(sha256);
+
 /**
  * Decodes base58check and verifies the checksum. `noun` says in error messages what the text is,
  * such as `TRON address`. Throws Failure `usage`.
@@ -48,14 +50,13 @@ export function decodeBase58check(text: string, noun: string): Uint8Array {
   const foreign = /[^1-9A-HJ-NP-Za-km-z]/.exec(text)?.[0];
   if (foreign !== undefined) throw changed(noun, `it contains "${foreign}", which is not allowed`);
   try {
-    return createBase58check(sha256).decode(text);
+    return base58check.decode(text);
   } catch (cause) {
     throw changed(noun, 'the checksum is wrong', cause);
   }
 }
 
-export const encodeBase58check = (payload: Uint8Array): string =>
-  createBase58check(sha256).encode(payload);
+export const encodeBase58check = (payload: Uint8Array): string => base58check.encode(payload);
 
 /**
  * Returns a text in lower case if the text looks like bech32: a single letter case, a separator,

@@ -220,18 +220,8 @@ export const moneyFromWire = (
  * a number in exponent notation, because an export may write a million numbers.
  */
 export function plainNumber(n: WireNumber): string {
-  if (typeof n === 'string') return fixed(new Big(n));
   const text = String(n);
-  return text.includes('e') ? withoutExponent(text) : text;
-}
-
-/**
- * Rewrites a number in fixed notation if JavaScript wrote it with an exponent, such as `1.5e-7`.
- */
-function withoutExponent(text: string): string {
-  const at = text.indexOf('e-');
-  if (at < 0 || text.startsWith('-')) return fixed(new Big(text));
-  return `0.${'0'.repeat(Number(text.slice(at + 2)) - 1)}${text.charAt(0)}${text.slice(2, at)}`;
+  return typeof n === 'string' || text.includes('e') ? fixed(new Big(text)) : text;
 }
 
 /**

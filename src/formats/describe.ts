@@ -8,28 +8,22 @@ import type { Bip21Destination, Destination } from './destination.js';
  * destination does not contain is `null`. The field `expired` shows whether an invoice has expired
  * at `now` (epoch ms).
  */
-export function describeDestination(destination: Destination, now: number) {
-  switch (destination.kind) {
+export function describeDestination({ kind, value }: Destination, now: number) {
+  switch (kind) {
     case 'bolt11':
-      return { kind: destination.kind, ...describeInvoice(destination.value, now) };
+      return { kind, ...describeInvoice(value, now) };
     case 'bitcoin-address': {
-      const { address, network, type } = destination.value;
-      return { kind: destination.kind, address, network, type };
+      const { address, network, type } = value;
+      return { kind, address, network, type };
     }
     case 'tron-address':
-      return { kind: destination.kind, address: destination.value.address };
-    case 'evm-address':
-      return {
-        kind: destination.kind,
-        address: destination.value.address,
-        checksummed: destination.value.checksummed,
-      };
-    case 'lnurl':
-      return { kind: destination.kind, url: destination.value.url };
-    case 'lightning-address':
-      return { kind: destination.kind, ...destination.value };
+      return { kind, address: value.address };
     case 'bip21':
-      return { kind: destination.kind, ...describeBip21(destination.value) };
+      return { kind, ...describeBip21(value) };
+    case 'evm-address':
+    case 'lnurl':
+    case 'lightning-address':
+      return { kind, ...value };
   }
 }
 

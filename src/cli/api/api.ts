@@ -9,7 +9,7 @@ import {
 } from '../../api/answer.js';
 import type { ServiceClient } from '../../api/client.js';
 import { NoAnswer, type HttpResponse } from '../../api/errors.js';
-import { Failure, invalid } from '../../formats/failure.js';
+import { invalid } from '../../formats/failure.js';
 import { toJson } from '../../terminal/rows/json.js';
 import { createOutput } from '../../terminal/output.js';
 import { sanitize } from '../../terminal/text.js';
@@ -20,7 +20,7 @@ import { flag, verbatim, word } from '../values.js';
 import { eachRow, type Page, pageSize } from '../../api/pages.js';
 import { count, Misread, rowsOf, text } from '../../api/reading.js';
 import { isFields, messageOf, withoutMark } from '../../formats/text.js';
-import { readGivenFile, readStdin } from '../process.js';
+import { readGivenText, readStdin } from '../process.js';
 
 const accountPlaceholder = '{accountId}';
 const methods = ['GET', 'POST', 'PUT', 'DELETE'];
@@ -89,8 +89,8 @@ async function bodyOf(
   const isPiped = data === undefined && method === 'POST' && !context.stdin.isTTY;
   if (data === undefined && !isPiped) return undefined;
   const text = data?.startsWith('@')
-    ? (await readGivenFile(data.slice(1))).toString('utf8')
-    : data === '-' || data === undefined
+    ? await readGivenText(data.slice(1), context)
+    : data === undefined || data === '-'
       ? await readStdin(context)
       : data;
   if (isPiped && text.trim() === '') return undefined;
@@ -167,14 +167,11 @@ async function request(
  */
 function withUnknownOutcome(error: unknown): unknown {
   if (!(error instanceof NoAnswer) || error.kind !== 'pending') return error;
-  const { message, txnId, status, code } = error;
-  return new Failure('pending', `${message} svcpay did not repeat the request.`, {
+  const { message, txnId } = error;
+  return error.saying(`${message} svcpay did not repeat the request.`, {
     money: 'Outcome unknown',
     next: txnId === undefined ? { do: 'see-history' } : { do: 'show', id: txnId },
-    txnId,
-    status,
-    code,
-    cause: error,
+    hint: undefined,
   });
 }
 

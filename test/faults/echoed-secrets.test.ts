@@ -159,8 +159,11 @@ describe('svcpay with a service that echoes requests', { concurrent: true }, () 
     async ([, , { where, echo, signsIn }], { home, echoing }) => {
       const { url, sent } = await echoing(echo, signsIn);
       let all = '';
-      // Each command runs three times, so that the service echoes every secret.
-      for (const [at, [line, input]] of [...commands, ...commands, ...commands].entries()) {
+      // Each command runs three times, so that the service echoes every secret. svcpay repeats a
+      // request that the service fails, so one run is enough.
+      const rounds = echo('').status >= 500 ? 1 : 3;
+      const lines = Array.from({ length: rounds }, () => commands).flat();
+      for (const [at, [line, input]] of lines.entries()) {
         const env = {
           SVCPAY_BASE_URL: `${url}/${at}`,
           SVCPAY_API_KEY: 'key',

@@ -226,7 +226,7 @@ async function paidElsewhere(
 export interface BatchTally {
   /** The row counts. A row that ended as `error` counts as unknown, a row not paid as failed. */
   readonly results: Readonly<Record<'paid' | 'inFlight' | 'unknown' | 'failed', number>>;
-  /** The number of rows whose failure does not tell what happened to the money. */
+  /** The number of rows whose state or failure does not tell what happened to the money. */
   readonly open: number;
   /** The number of rows that an earlier run paid or submitted. */
   readonly before: number;
@@ -258,7 +258,7 @@ export function tallied({ results, open, before, spent, kinds }: BatchTally, row
   const leaves = isBefore || state === 'failed' ? undefined : total;
   return {
     results: { ...results, [state]: results[state] + 1 },
-    open: open + Number(failure !== undefined && isUnknown(failure)),
+    open: open + Number(row.state === 'unknown' || (failure !== undefined && isUnknown(failure))),
     before: before + Number(isBefore),
     spent: leaves === undefined ? spent : sumsOf([...spent, leaves]),
     kinds: failure === undefined ? kinds : new Set(kinds).add(failure.kind),

@@ -327,6 +327,13 @@ describe('outcome of a batch', () => {
       'usage',
     ],
     [
+      'returns `pending` if the journal refuses a row whose earlier payment is unknown',
+      [before, { ...failed('usage'), state: 'unknown' }],
+      true,
+      false,
+      'pending',
+    ],
+    [
       'returns `payment-failed` if one row is invalid and another row was paid',
       [paid, failed('usage')],
       true,

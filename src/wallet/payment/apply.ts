@@ -400,20 +400,9 @@ export function detailOf(
   event: RunEventBody,
   { service }: Pick<PaymentDeps, 'service'>,
 ): Detail {
-  switch (event.is) {
-    case 'created':
-    case 'found':
-    case 'read':
-    case 'confirmed':
-    case 'cancelled':
-      return { ...reportOf(order, event.txn), service: service.datedNow() };
-    case 'withdrawn':
-      return failureOf(event.failure);
-    case 'abandoned':
-      return event.why === undefined ? {} : failureOf(event.why);
-    default:
-      return {};
-  }
+  if ('txn' in event) return { ...reportOf(order, event.txn), service: service.datedNow() };
+  const why = event.is === 'withdrawn' ? event.failure : event.is === 'abandoned' && event.why;
+  return why ? failureOf(why) : {};
 }
 
 function reportOf(order: Order, txn: Transaction): Detail {

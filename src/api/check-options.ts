@@ -4,29 +4,23 @@ import * as v from 'valibot';
 import { type Failure, invalid } from '../formats/failure.js';
 import { nearest } from '../formats/text.js';
 
-type OptionsShape<Entries extends v.ObjectEntries = v.ObjectEntries> = v.StrictObjectSchema<
-  Entries,
-  undefined
->;
-
-/** Makes the compiler refuse an options type whose names differ from the names of the shape. */
+/** Makes the compiler refuse an options type whose names differ from the names of the entries. */
 type WithNames<T, Names> = [keyof T, Names] extends [Names, keyof T] ? unknown : never;
 
 /**
- * Checks the options of the function `name` against a shape, and returns the options unchanged.
- * Throws Failure `usage` if the shape does not accept the options.
+ * Returns a function that checks the options of the function `name`, and returns the options
+ * unchanged. It throws Failure `usage` for options that do not fit the entries.
  */
-export function checkOptions<Entries extends v.ObjectEntries, T>(
-  name: string,
-  shape: OptionsShape<Entries>,
-  given: T & WithNames<T, keyof Entries>,
-): T {
-  const { success, issues } = v.safeParse(shape, given);
-  if (success) return given;
-  // A misspelt name explains a missing option better than the missing option itself.
-  const issue = issues.find(isUnknownName) ?? issues[0];
-  const option = v.getDotPath(issue);
-  throw invalid(`${name}: ${problem(issue, option, Object.keys(shape.entries))}`);
+export function optionsOf<Entries extends v.ObjectEntries>(name: string, entries: Entries) {
+  const shape = v.strictObject(entries);
+  return <T>(given: T & WithNames<T, keyof Entries>): T => {
+    const { success, issues } = v.safeParse(shape, given);
+    if (success) return given;
+    // A misspelt name explains a missing option better than the missing option itself.
+    const issue = issues.find(isUnknownName) ?? issues[0];
+    const option = v.getDotPath(issue);
+    throw invalid(`${name}: ${problem(issue, option, Object.keys(entries))}`);
+  };
 }
 
 export const option = {

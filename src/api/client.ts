@@ -1,7 +1,7 @@
 // The client of the service: one method per endpoint from the specification.
 import * as v from 'valibot';
 import { checkCount, Failure, invalid } from '../formats/failure.js';
-import { checkOptions, option, parseBaseUrl } from './check-options.js';
+import { option, optionsOf, parseBaseUrl } from './check-options.js';
 import { isPathSegment } from '../formats/text.js';
 import { requestIdOf, unknownOutcome, effectOf, type Call } from './answer.js';
 import { CancelNotOffered, ServiceError, type HttpResponse } from './errors.js';
@@ -144,7 +144,7 @@ export class ServiceClient {
     transaction: types.CreateTransaction,
     options?: types.RequestOptions,
   ): Promise<types.Answered<types.Transaction>> {
-    const named = checkOptions('createTransaction', transactionShape, transaction);
+    const named = checkedTransaction(transaction);
     const body = wireJson(toWireNames(named, this.#options.maker));
     return this.#call('POST', transactionPath, read.readTransaction, options, { body });
   }
@@ -208,7 +208,7 @@ export class ServiceClient {
     sought: types.SoughtTransaction,
     options?: types.RequestOptions,
   ): Promise<types.Transaction | undefined> {
-    const by: { [name: string]: unknown } = checkOptions('findTransaction', soughtShape, sought);
+    const by: { [name: string]: unknown } = checkedSought(sought);
     if (Object.values(by).filter((each) => each !== undefined).length !== 1)
       throw invalid('findTransaction: pass one of invoice, paymentHash and ref.');
     const { findTransaction } = await import('./find-transaction.js');
@@ -228,7 +228,7 @@ export class ServiceClient {
     filter: types.TransactionFilter = {},
     options?: types.RequestOptions,
   ): Promise<types.Answered<types.TransactionPage>> {
-    const named = checkOptions('transactions', filterShape, filter);
+    const named = checkedFilter(filter);
     const query = filterQuery(named, this.#options.maker);
     return this.#call('GET', transactionPath, read.readTransactionPage, options, {
       query,
@@ -247,7 +247,7 @@ export class ServiceClient {
     const rows = eachRow(this.#listOf(filter, options));
     return Object.assign(rows, {
       async autoPagingToArray(paging: { limit: number }) {
-        const { limit } = checkOptions('autoPagingToArray', pagingShape, paging);
+        const { limit } = checkedPaging(paging);
         const all: types.ListedTransaction[] = [];
         if (limit > 0) for await (const row of rows) if (all.push(row) >= limit) break;
         return all;
@@ -326,7 +326,7 @@ export class ServiceClient {
     webhook: { callback: string; secret: string },
     options?: types.RequestOptions,
   ): Promise<types.Answered<types.Webhook>> {
-    const body = wireJson(checkOptions('createWebhook', webhookShape, webhook));
+    const body = wireJson(checkedWebhook(webhook));
     const more = { body, mayBeEmpty: true };
     const reader = ifPossible(read.readWebhook);
     const created = await this.#call('POST', webhookPath, reader, options, more);
@@ -355,7 +355,7 @@ export class ServiceClient {
     change: { callback?: string; secret?: string },
     options?: types.RequestOptions,
   ): Promise<void> {
-    const body = wireJson(checkOptions('updateWebhook', v.partial(webhookShape), change));
+    const body = wireJson(checkedChange(change));
     const more = { body, effect: 'setting', mayBeEmpty: true } as const;
     await this.#call('PUT', `${webhookPath}/${segment(webhookId)}`, anything, options, more);
   }
@@ -475,8 +475,9 @@ const isMissing = (error: unknown): boolean =>
   error instanceof ServiceError && error.status === 404 && error.isOwnRefusal;
 
 const any = v.optional(v.unknown());
-const webhookShape = v.strictObject({ callback: v.string(), secret: v.string() });
-const filterShape = v.strictObject({
+const checkedWebhook = optionsOf('createWebhook', { callback: v.string(), secret: v.string() });
+const checkedChange = optionsOf('updateWebhook', { callback: option.text, secret: option.text });
+const checkedFilter = optionsOf('transactions', {
   time: any,
   startTime: any,
   endTime: any,
@@ -488,7 +489,7 @@ const filterShape = v.strictObject({
   limit: any,
   page: any,
 });
-const transactionShape = v.strictObject({
+const checkedTransaction = optionsOf('createTransaction', {
   sourceReq: v.object({}),
   destReq: v.object({}),
   extRefId: option.text,
@@ -498,24 +499,24 @@ const transactionShape = v.strictObject({
   deductNetworkFees: option.flag,
   sourceOfFunds: any,
 });
-const accountShape = v.strictObject({
+const checkedRequest = optionsOf('request', {
   signal: option.signal,
   timeout: option.count(1),
   maxNetworkRetries: option.count(0),
   accountId: option.text,
 });
-const soughtShape = v.strictObject({
+const checkedSought = optionsOf('findTransaction', {
   invoice: option.text,
   paymentHash: option.text,
   ref: option.text,
 });
 
-const pagingShape = v.strictObject({
+const checkedPaging = optionsOf('autoPagingToArray', {
   limit: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
 });
 
 function termsOf(options: types.AccountOptions = {}): CallTerms {
-  const { signal, timeout, maxNetworkRetries } = checkOptions('request', accountShape, options);
+  const { signal, timeout, maxNetworkRetries } = checkedRequest(options);
   return {
     signal,
     ...(timeout !== undefined && { timeoutMs: timeout }),

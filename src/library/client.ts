@@ -15,7 +15,7 @@ import {
 import { sleep } from '../api/timers.js';
 import type * as types from '../api/types.js';
 import { invalid } from '../formats/failure.js';
-import { checkOptions, option } from '../api/check-options.js';
+import { option, optionsOf } from '../api/check-options.js';
 
 /** The settings of a {@link WalletClient}. All optional settings have a default. */
 export interface WalletClientOptions {
@@ -117,7 +117,7 @@ export interface WalletClient extends Omit<ServiceClient, Raw | 'until' | 'creat
 export const WalletClient: new (options: WalletClientOptions) => WalletClient =
   class extends ServiceClient {
     constructor(options: WalletClientOptions) {
-      super(clientOptions(checkOptions('WalletClient', clientShape, options)));
+      super(clientOptions(checkedOptions(options)));
     }
   };
 
@@ -130,7 +130,7 @@ export function serviceOf(client: WalletClient): ServiceClient {
   throw invalid('The client is not a WalletClient.');
 }
 
-const clientShape = v.strictObject({
+const checkedOptions = optionsOf('WalletClient', {
   signal: option.signal,
   timeout: option.count(1),
   maxNetworkRetries: option.count(0),

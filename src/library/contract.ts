@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import type { Transaction, TxnState } from '../api/types.js';
 import type { Failure } from '../formats/failure.js';
-import { option } from '../api/check-options.js';
+import { option, optionsOf } from '../api/check-options.js';
 import type { Journal } from '../store/journal/handle.js';
 import type { PaymentStatus } from '../store/journal/payment.js';
 import { networks, type Network } from '../formats/rails.js';
@@ -275,9 +275,9 @@ const pay = {
   retry: flag,
 };
 
-/** The options that the functions of {@link Payments} accept. */
-export const paymentShapes = {
-  openPayments: v.strictObject({
+/** Checks the options that the functions of {@link Payments} accept. */
+export const checked = {
+  openPayments: optionsOf('openPayments', {
     ...signal,
     client: v.object({}),
     journal: v.object({}),
@@ -286,7 +286,7 @@ export const paymentShapes = {
     network: v.optional(v.picklist(networks)),
     on: called,
   }),
-  send: v.strictObject({
+  send: optionsOf('send', {
     ...pay,
     to: v.string(),
     amount: text,
@@ -295,15 +295,15 @@ export const paymentShapes = {
     via: v.optional(v.picklist(['lightning', 'onchain'])),
     deductFees: flag,
   }),
-  swap: v.strictObject({
+  swap: optionsOf('swap', {
     ...pay,
     amount: v.string(),
     from: v.string(),
     to: v.string(),
     receive: flag,
   }),
-  payout: v.strictObject({ ...pay, body: v.object({}) }),
-  receive: v.strictObject({
+  payout: optionsOf('payout', { ...pay, body: v.object({}) }),
+  receive: optionsOf('receive', {
     ...signal,
     on: called,
     amount: v.string(),
@@ -311,8 +311,8 @@ export const paymentShapes = {
     ref: text,
     note: text,
   }),
-  resume: v.strictObject({ ...call, ref: text }),
-  pending: v.strictObject(signal),
-  status: v.strictObject({ ...signal, ref: v.string() }),
-  waitFor: v.strictObject({ ...call, ref: v.string() }),
+  resume: optionsOf('resume', { ...call, ref: text }),
+  pending: optionsOf('pending', signal),
+  status: optionsOf('status', { ...signal, ref: v.string() }),
+  waitFor: optionsOf('waitFor', { ...call, ref: v.string() }),
 };

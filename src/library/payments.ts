@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { serviceOf } from './client.js';
 import {
-  paymentShapes,
+  checked,
   type PaymentsOptions,
   type CallOptions,
   type PayOptions,
@@ -21,7 +21,6 @@ import { wireJson } from '../api/wire.js';
 import { every, sleep, unlessInterrupted } from '../api/timers.js';
 import { parseCurrency } from '../formats/amount.js';
 import { Failure, ifAvailable, invalid } from '../formats/failure.js';
-import { checkOptions } from '../api/check-options.js';
 import { isFinal } from '../formats/states.js';
 import { parseReference } from '../formats/reference.js';
 import { errorOf } from '../formats/text.js';
@@ -64,9 +63,7 @@ const paidWithinMs = 600_000;
 
 /** Opens the payments of one account at one service. See docs/library.md. */
 export function openPayments(options: PaymentsOptions): Payments {
-  const client = serviceOf(
-    checkOptions('openPayments', paymentShapes.openPayments, options).client,
-  );
+  const client = serviceOf(checked.openPayments(options).client);
   const { journal, closed, run } = journalOf(options.journal);
   const network = options.network ?? (client.baseUrl.startsWith('https:') ? 'mainnet' : 'any');
   const begin = callsOf(client, options, closed);
@@ -75,18 +72,18 @@ export function openPayments(options: PaymentsOptions): Payments {
   const { depsOf, payAsked, first } = paymentsOf(parts);
   return {
     async send(given) {
-      const payment = checkOptions('send', paymentShapes.send, given);
+      const payment = checked.send(given);
       const words = { ...payment, from: payment.from && parseCurrency(payment.from) };
       const { instruction } = readSendNow(words, { network, now: Date.now() });
       return payAsked(instruction, payment);
     },
     async swap(swap) {
-      const { from, to, ...terms } = checkOptions('swap', paymentShapes.swap, swap);
+      const { from, to, ...terms } = checked.swap(swap);
       const words = { amount: terms.amount, from: parseCurrency(from), to: parseCurrency(to) };
       return payAsked(readSwap(words, terms.receive === true), terms);
     },
     async payout(payout) {
-      const { body, ...terms } = checkOptions('payout', paymentShapes.payout, payout);
+      const { body, ...terms } = checked.payout(payout);
       const { instruction, method, ref } = readPayoutFile(wireJson(body), client.maker);
       const { institutionCode = '' } = instruction.payout?.destReq.reqDetails ?? {};
       const { service } = begin(terms);
@@ -99,10 +96,9 @@ export function openPayments(options: PaymentsOptions): Payments {
         );
       return payAsked(instruction, { ...terms, ref: terms.ref ?? ref });
     },
-    receive: async (request) =>
-      receive(checkOptions('receive', paymentShapes.receive, request), begin, network),
+    receive: async (request) => receive(checked.receive(request), begin, network),
     async resume(given = {}) {
-      const { wait, ref, ...call } = checkOptions('resume', paymentShapes.resume, given);
+      const { wait, ref, ...call } = checked.resume(given);
       return first(named(ref) ?? unfinished(), async () => {
         const deps = await depsOf(call, async () => 'another');
         const open = await journal.open(deps.scope);
@@ -114,7 +110,7 @@ export function openPayments(options: PaymentsOptions): Payments {
       });
     },
     async pending(given = {}) {
-      const { service } = begin(checkOptions('pending', paymentShapes.pending, given));
+      const { service } = begin(checked.pending(given));
       return (await journal.open(await accountOf(service))).map(reportOf);
     },
     ...byReference({ journal, begin }),
@@ -164,14 +160,14 @@ const byReference = ({
   begin,
 }: Pick<PaymentParts, 'journal' | 'begin'>): Pick<Payments, 'status' | 'waitFor'> => ({
   async status(ref, given = {}) {
-    const { service } = begin(checkOptions('status', paymentShapes.status, { ...given, ref }));
+    const { service } = begin(checked.status({ ...given, ref }));
     const payment = await journal.find(await accountOf(service), ref);
     if (payment?.ref === ref) return reportOf(payment);
     const txn = await service.findTransaction({ ref });
     return txn === undefined ? undefined : receiveReport(ref, txn);
   },
   async waitFor(ref, given = {}) {
-    const shown = checkOptions('waitFor', paymentShapes.waitFor, { ...given, ref });
+    const shown = checked.waitFor({ ...given, ref });
     const { wait = usualWaitMs, on, signal } = shown;
     const { service, report, ...deps } = begin({ on, signal });
     const payment = await journal.find(await accountOf(service), ref);

@@ -45,7 +45,7 @@ export async function changeStoredLimits(
     return;
   }
   const ofProfile = config.read().profiles[settings.profileName]?.limits;
-  await database.change((before) => change(narrower(ofProfile ?? noLimits, before ?? noLimits)));
+  await database.change((before) => change(narrower(ofProfile ?? noLimits, before)));
   if (ofProfile !== undefined)
     await changeProfile(config, settings.profileName, ({ limits: _moved, ...rest }) => rest);
 }
@@ -59,7 +59,7 @@ async function accountLimits(context: Context) {
   const { changeLimitsOfAccount, limitsOfAccount } = await import('../../store/journal/records.js');
   return {
     read: () => limitsOfAccount(found.postgres, id),
-    change: (change: (before: Limits | undefined) => Limits) =>
+    change: (change: (before: Limits) => Limits) =>
       changeLimitsOfAccount(found.postgres, id, change),
   };
 }

@@ -393,18 +393,16 @@ const rowsSchema = v.array(
   }),
 );
 
-/** The limits of an account, or undefined if the account has no limits in this database. */
-export const limitsOfAccount = (
-  database: SqlDatabase,
-  account: string,
-): Promise<Limits | undefined> => database.read((sql) => read(sql, account));
+/** The limits of an account, which are empty if the account has no limits in this database. */
+export const limitsOfAccount = (database: SqlDatabase, account: string): Promise<Limits> =>
+  database.read((sql) => read(sql, account));
 
-async function read(sql: Sql, account: string): Promise<Limits | undefined> {
+async function read(sql: Sql, account: string): Promise<Limits> {
   const [row] = v.parse(
     rowsSchema,
     await sql.all('SELECT limits FROM account_limits WHERE account = ?', account),
   );
-  return row && readLimits(row.limits);
+  return readLimits(row?.limits ?? {});
 }
 
 /**
@@ -414,7 +412,7 @@ async function read(sql: Sql, account: string): Promise<Limits | undefined> {
 export const changeLimitsOfAccount = (
   database: SqlDatabase,
   account: string,
-  change: (before: Limits | undefined) => Limits,
+  change: (before: Limits) => Limits,
 ): Promise<void> =>
   database.transaction(
     async (sql) => {

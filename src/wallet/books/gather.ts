@@ -110,12 +110,20 @@ const overlapMs = 3_600_000;
 export async function gather(deps: GatherDeps): Promise<Books> {
   const { service, rows, recorded } = deps;
   rows.replace([], recorded);
-  const { wallets, differences: unlike, tied, unreported } = await readUntilTied(deps);
+  const wallets = await readUntilTied(deps);
+  const unlike = wallets.filter(isUnlike);
   if (unlike.length > 0) rows.addMissing(await deps.submitted());
-  const differences = unlike.map((each) => ({
-    ...each,
-    explanations: explanations(each.difference, rows.candidates(each.ccy)),
-  }));
+  const differences = unlike.map(({ ccy, added, reported }): Difference => {
+    const difference = reported.minus(added);
+    return {
+      ccy,
+      added,
+      reported,
+      difference,
+      lastTied: deps.ties.get(ccy),
+      explanations: explanations(difference, rows.candidates(ccy)),
+    };
+  });
   const openings = differences
     .filter((each) => isOpening(each, deps))
     .map(({ ccy, difference: value }): Opening => {
@@ -125,18 +133,18 @@ export async function gather(deps: GatherDeps): Promise<Books> {
   rows.replace([], openings.map(openingMovement));
   rows.keepSealed(deps.sealed);
   const isOpened = new Set(openings.map(({ ccy }) => ccy));
-  const totals = totalsOf(wallets);
-  const moved = new Set(rows.currencies());
-  const isUsed = (ccy: string): boolean => moved.has(ccy) || totals.get(ccy)?.eq(0) === false;
+  const held = wallets.filter(({ reported }) => reported?.eq(0) === false);
   return {
     at: service.serviceNow(),
-    currencies: [...new Set([...totals.keys(), ...moved])].filter(isUsed).toSorted(),
+    currencies: [...new Set([...held.map(({ ccy }) => ccy), ...rows.currencies()])].toSorted(),
     movements: rows.movements,
     candidates: rows.candidates,
     openings,
     differences: differences.filter(({ ccy }) => !isOpened.has(ccy)),
-    tied,
-    unreported,
+    tied: wallets.flatMap(({ ccy, added, reported }) =>
+      reported?.eq(added) === true ? { ccy, balance: reported } : [],
+    ),
+    unreported: wallets.flatMap(({ ccy, reported }) => (reported === undefined ? ccy : [])),
   };
 }
 
@@ -147,17 +155,16 @@ export async function gather(deps: GatherDeps): Promise<Books> {
 async function readUntilTied({
   service,
   rows,
-  ties,
   edges,
   settled,
   stored,
   onPage,
   ...clock
-}: GatherDeps): Promise<Compared & { readonly wallets: readonly Wallet[] }> {
+}: GatherDeps): Promise<readonly CheckedWallet[]> {
   let since = 0;
   let wallets = await service.wallets();
-  let compared: Compared = { differences: [], tied: [], unreported: [] };
-  const read = async (): Promise<PollNext<Compared>> => {
+  let checked: readonly CheckedWallet[] = [];
+  const read = async (): Promise<PollNext<readonly CheckedWallet[]>> => {
     const startedAt = service.serviceNow();
     let oldestOpen = startedAt;
     const pages = withFigures(
@@ -177,18 +184,22 @@ async function readUntilTied({
     }
     const earlier = totalsOf(wallets);
     wallets = await service.wallets();
-    compared = compare(wallets, rows, ties);
+    checked = [...totalsOf(wallets)].map(([ccy, reported]) => ({
+      ccy,
+      added: balanceAfter(rows.movements(ccy)),
+      reported,
+    }));
     if (
-      compared.differences.length === 0 ||
+      !checked.some(isUnlike) ||
       (isDeepStrictEqual(earlier, totalsOf(wallets)) && isSettled(wallets, startedAt))
     )
-      return { done: compared };
+      return { done: checked };
     since = Math.min(oldestOpen, startedAt - overlapMs);
     return {};
   };
   const end = await poll(policies.laggingList, read, clock);
   if ('over' in end && end.over === 'interrupted') throw interrupted(clock.signal);
-  return { ...compared, wallets };
+  return checked;
 }
 
 /**
@@ -249,33 +260,13 @@ const isSettled = (wallets: readonly Wallet[], now: number): boolean =>
 
 const longestLagMs = 10_000;
 
-interface Compared {
-  readonly differences: Omit<Difference, 'explanations'>[];
-  readonly tied: { readonly ccy: string; readonly balance: Big }[];
-  readonly unreported: string[];
+interface CheckedWallet {
+  readonly ccy: string;
+  /** The sum of the wallet's movements. */
+  readonly added: Big;
+  /** The balance that the service reports, if it reports one. */
+  readonly reported: Big | undefined;
 }
 
-function compare(
-  wallets: readonly Wallet[],
-  rows: BookRows,
-  ties: ReadonlyMap<string, number>,
-): Compared {
-  const compared: Compared = { differences: [], tied: [], unreported: [] };
-  for (const [ccy, reported] of totalsOf(wallets)) {
-    if (reported === undefined) {
-      compared.unreported.push(ccy);
-      continue;
-    }
-    const added = balanceAfter(rows.movements(ccy));
-    if (added.eq(reported)) compared.tied.push({ ccy, balance: reported });
-    else
-      compared.differences.push({
-        ccy,
-        added,
-        reported,
-        difference: reported.minus(added),
-        lastTied: ties.get(ccy),
-      });
-  }
-  return compared;
-}
+const isUnlike = (wallet: CheckedWallet): wallet is CheckedWallet & { readonly reported: Big } =>
+  wallet.reported?.eq(wallet.added) === false;

@@ -106,7 +106,7 @@ function mayBeOurs(row: ListedTransaction, account: string): boolean {
     isOfAccount(row, account) &&
     (extRefId != null || !isWhole) &&
     !movedNothing(txnState) &&
-    (sourceReq.method == null || directionNamed(row) !== 'receive')
+    directionNamed(row) !== 'receive'
   );
 }
 

@@ -93,14 +93,10 @@ export const commandFor = (step: NextStep, run: RunGlobals): string =>
   );
 
 /** What a step is about: a payment, a destination or a country. */
-export const aboutOf = (step: NamedStep): string | undefined =>
-  'id' in step
-    ? step.id
-    : 'destination' in step
-      ? step.destination
-      : 'country' in step
-        ? step.country
-        : undefined;
+export function aboutOf({ do: _name, ...about }: NamedStep): string | undefined {
+  const [only] = Object.values<string>(about);
+  return only;
+}
 
 export type Advice = Partial<Pick<Failure, 'hint' | 'next'>>;
 
@@ -127,10 +123,6 @@ function escaped(character: string): string {
   const shown = sanitize(character);
   return shown.replace(/^\\u\{(.*)\}$/, (_all, hex: string) => `\\U${hex.padStart(8, '0')}`);
 }
-
-/** Quotes an argument, and puts `--` before an argument that looks like an option. */
-export const shellArgument = (text: string): string =>
-  text.startsWith('-') && text !== '-' ? `-- ${shellWord(text)}` : shellWord(text);
 
 /**
  * For each kind of failure, what happened to the money of a failure that does not state it itself.

@@ -240,6 +240,24 @@ export function sideBySide(parts: readonly LayoutPart[], available: number, gap:
 }
 
 /**
+ * The maximum width of a line with two ends, so that the right part of the line stays near the left
+ * part.
+ */
+const widestLine = 78;
+
+/**
+ * Puts two texts at both ends of a line or, in a narrow window, below each other. A text wider than
+ * the window is wrapped, so that a command in the text stays complete.
+ */
+export function atBothEnds(left: string, right: string, available: number): string[] {
+  const gap = Math.max(Math.min(available, widestLine) - widthOf(left) - widthOf(right), 2);
+  const parts = [{ text: left }, { text: right, priority: 1, below: true }];
+  return sideBySide(parts, available, ' '.repeat(gap)).flatMap((line) =>
+    widthOf(line) > available ? wrap(line, available) : [line],
+  );
+}
+
+/**
  * Aligns amounts such as `50 000 sat` and `25.00 USDT` at the end of their integer parts. Texts
  * that are not amounts stay unchanged.
  */

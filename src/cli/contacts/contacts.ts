@@ -9,7 +9,7 @@ import {
   type Recipient,
 } from '../../store/profile/profiles.js';
 import { back, type Step, stepFor, walk } from '../../terminal/ask/questions.js';
-import { shellArgument } from '../../terminal/next-step.js';
+import { commandLine } from '../../terminal/next-step.js';
 import {
   contactList,
   contactRecord,
@@ -110,7 +110,7 @@ export const contactsAdd = defineCommand({
     ...contactList,
     screen: (_canvas, { name }: ListedContact) => [
       `  ${name} is in your contacts.`,
-      `  svcpay send ${shellArgument(name)}`,
+      `  ${commandLine({ command: 'send', argument: name }, {})}`,
     ],
   }),
 });

@@ -84,10 +84,7 @@ export function homeLines(home: Home, more: HomeMore, canvas: Canvas): string[] 
     notReached === undefined ? `as of ${clockTime(home.asOf)}` : unreachedText(notReached);
   return [
     '',
-    ...screenHead(home, style.dim(age), {
-      ...canvas,
-      columns: Math.min(canvas.columns, widestHead),
-    }),
+    ...screenHead(home, style.dim(age), canvas),
     '',
     ...(notReached === undefined ? [] : unknownLines(home, notReached, canvas)),
     ...holdingsLines(home, more, canvas),
@@ -101,9 +98,6 @@ const proposalLines = ({ proposals = 0 }: HomeMore): string[] =>
   proposals === 0
     ? []
     : ['', `${margin}${counted(proposals, 'proposal')} to pay or refuse: svcpay proposals`];
-
-/** The maximum width of the screen's header, so that the age of the data stays near the account. */
-const widestHead = 80;
 
 /** Returns the spendable balances, without empty wallets and without wallets of unknown balance. */
 export const balances = ({ wallets }: Pick<Home, 'wallets'>): Money[] =>

@@ -1,6 +1,6 @@
 // Prints rows on stdout. For people, svcpay draws a table in parts. For machines, svcpay prints one
 // row at a time, and each format defines the text before, between and after the rows.
-import { sideBySide, widthOf, wrap, sanitize } from '../text.js';
+import { atBothEnds, sanitize } from '../text.js';
 import {
   type Cell,
   cellIn,
@@ -72,28 +72,16 @@ export async function listTable<T extends object>(
   return !isEmpty;
 }
 
-/**
- * Returns a text as dim lines for the space above or below a table. If the text is wider than the
- * window, svcpay wraps the text, so that a command in the text stays complete.
- */
+/** Returns a text, or a text for each end of a line, as dim lines above or below a table. */
 export function besideTable(
   text: string | readonly [left: string, right: string],
   { style, columns }: Canvas,
 ): string[] {
   const [left, right] = typeof text === 'string' ? [text, ''] : text;
-  const available = columns - 2;
-  const gap = Math.max(Math.min(available, widestLine) - widthOf(left) - widthOf(right), 2);
-  const parts = [{ text: sanitize(left) }, { text: sanitize(right), priority: 1, below: true }];
-  return sideBySide(parts, available, ' '.repeat(gap))
-    .flatMap((line) => (widthOf(line) > available ? wrap(line, available) : [line]))
-    .map((line) => `  ${style.dim(line)}`);
+  return atBothEnds(sanitize(left), sanitize(right), columns - 2).map(
+    (line) => `  ${style.dim(line)}`,
+  );
 }
-
-/**
- * The maximum width of a line above or below a table, so that the right part of the line stays near
- * the left part.
- */
-const widestLine = 78;
 
 /**
  * Writes each row of machine-readable output as soon as the row arrives. Returns false if no row
@@ -148,16 +136,18 @@ export async function rowWriter<T extends object>(
   if (onlyValue) return lines((row) => cellText(quiet(row)));
   const json = (row: T, indent: number): string => toJson(picked(row, fields, columns), { indent });
   if (format === 'jsonl') return lines((row) => json(row, 0));
-  if (format === 'json' && !terminal.stdoutIsTty)
-    return { open: '[', between: ',', close: ']\n', none: '[]\n', row: (row) => json(row, 0) };
-  if (format === 'json')
+  if (format === 'json') {
+    const indent = terminal.stdoutIsTty ? 2 : 0;
+    const end = indent > 0 ? '\n' : '';
+    const margin = ' '.repeat(indent);
     return {
-      open: '[\n',
-      between: ',\n',
-      close: '\n]\n',
+      open: `[${end}`,
+      between: `,${end}`,
+      close: `${end}]\n`,
       none: '[]\n',
-      row: (row) => `  ${json(row, 2).replaceAll('\n', '\n  ')}`,
+      row: (row) => margin + json(row, indent).replaceAll('\n', `\n${margin}`),
     };
+  }
   const shown =
     fields === undefined
       ? columns.filter(({ only }) => only !== 'screen')

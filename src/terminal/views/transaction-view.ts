@@ -25,6 +25,7 @@ import {
   fieldColumns,
   type RecordView,
   type RowView,
+  columnsApart,
   columnsThrough,
   fieldsOf,
 } from '../rows/view.js';
@@ -585,13 +586,12 @@ function detailOf(txn: ListedTransaction, now: number): string {
 
 /** Returns the columns that every screen of open payments shows. */
 export const openColumns = (now: number): Column<OpenLine>[] => [
-  { name: 'what', title: 'What', priority: 4, only: 'screen' },
+  { name: 'what', title: 'What', priority: 4 },
   {
     name: 'signed',
     title: 'Amount',
     value: ({ amount }) => amount,
     align: 'decimal',
-    only: 'screen',
   },
   {
     name: 'party',
@@ -600,7 +600,6 @@ export const openColumns = (now: number): Column<OpenLine>[] => [
     priority: 2,
     below: true,
     shrinks: true,
-    only: 'screen',
   },
   {
     name: 'progress',
@@ -609,16 +608,14 @@ export const openColumns = (now: number): Column<OpenLine>[] => [
     style: (cell, style, { txnState }) => stateStyle(txnState, style)(cell),
     priority: 1,
     below: true,
-    only: 'screen',
   },
-  { name: 'detail', style: dim, priority: 3, only: 'screen' },
+  { name: 'detail', style: dim, priority: 3 },
   {
     name: 'opened',
     title: 'Since',
     value: ({ since }) => (since == null ? '–' : shortTime(since, now)),
     style: dim,
     priority: 5,
-    only: 'screen',
   },
 ];
 
@@ -626,28 +623,24 @@ export const openColumns = (now: number): Column<OpenLine>[] => [
 export function pendingList(now: number): ListView<PendingPayment> {
   return {
     columns: [
-      {
-        name: 'since',
-        title: 'Since',
-        value: ({ openedAt }) => new Date(openedAt).toISOString(),
-        only: 'rows',
-      },
-      { name: 'kind', only: 'rows' },
-      { name: 'amount', only: 'rows' },
-      { name: 'ccy', only: 'rows' },
-      { name: 'step', only: 'rows' },
-      { name: 'agreed', only: 'rows' },
-      ...columnsThrough(openColumns(now), (payment: PendingPayment) => paymentLine(payment, now)),
-      {
-        name: 'ref',
-        title: 'Reference',
-        text: ({ ref, txnId }) => (txnId === null ? ref : ownReference(ref)),
-        style: dim,
-        priority: 9,
-        below: true,
-      },
-      { name: 'txnId', title: 'Id', text: shortId, style: dim, priority: 8, below: true },
-      { name: 'txnState', only: 'rows' },
+      { name: 'since', value: ({ openedAt }) => new Date(openedAt).toISOString(), only: 'rows' },
+      ...columnsApart<PendingPayment>(
+        ['kind', 'amount', 'ccy', 'step', 'agreed', 'ref', 'txnId', 'txnState'],
+        [
+          ...columnsThrough(openColumns(now), (payment: PendingPayment) =>
+            paymentLine(payment, now),
+          ),
+          {
+            name: 'ref',
+            title: 'Reference',
+            text: ({ ref, txnId }) => (txnId === null ? ref : ownReference(ref)),
+            style: dim,
+            priority: 9,
+            below: true,
+          },
+          { name: 'txnId', title: 'Id', text: shortId, style: dim, priority: 8, below: true },
+        ],
+      ),
     ],
     fields: [...pendingFields, ...transactionNames.map((name) => `transaction.${name}`)],
     quiet: ({ ref }) => ref,

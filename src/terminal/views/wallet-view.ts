@@ -3,7 +3,7 @@ import { didYouMean } from '../../formats/text.js';
 import { formatNumber, money, moneyFromWire, type Money, fixed } from '../../formats/amount.js';
 import { walletNames } from '../../api/names.js';
 import type { Wallet } from '../../api/types.js';
-import { sideBySide, widthOf, wrap, sanitize } from '../text.js';
+import { atBothEnds, sanitize } from '../text.js';
 import { type Column, type ListView, dim, fieldsOf } from '../rows/view.js';
 import type { Canvas } from '../terminal.js';
 import type Big from 'big.js';
@@ -72,20 +72,14 @@ export const whereaboutsLine = ({ profile, service, accountId }: Whereabouts): s
   [profile, service, accountId].join(' · ');
 
 /** Draws the head of a screen, with the account, and the age of the data at the right end. */
-export function screenHead(
+export const screenHead = (
   whereabouts: Whereabouts,
   age: string,
   { columns, style }: Canvas,
-): string[] {
-  const available = columns - 4;
-  const line = sanitize(whereaboutsLine(whereabouts));
-  const gap = Math.max(available - widthOf(line) - widthOf(age), 3);
-  const parts = [{ text: style.bold(line) }, { text: age, priority: 1, below: true }];
-  const lines = sideBySide(parts, available, ' '.repeat(gap)).flatMap((each) =>
-    wrap(each, available),
+): string[] =>
+  atBothEnds(style.bold(sanitize(whereaboutsLine(whereabouts))), age, columns - 4).map(
+    (line) => `  ${line}`,
   );
-  return lines.map((each) => `  ${each}`);
-}
 
 export interface FeeSum {
   readonly wallet: string;

@@ -152,6 +152,13 @@ export function wrap(text: string, width: number): string[] {
   return kept === text ? lines : lines.map((line) => line.replaceAll('\u00A0', ' '));
 }
 
+/** Wraps a text to the lines of a paragraph with a margin. */
+export const paragraph = (
+  text: string,
+  { columns }: { readonly columns: number },
+  paint = (line: string): string => line,
+): string[] => wrap(text, columns - 2).map((line) => `  ${paint(line)}`);
+
 /** Yields escape sequences and visible characters, which truncation never splits. */
 function* piecesOf(text: string): Generator<string> {
   const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' });

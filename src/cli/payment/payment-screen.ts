@@ -246,20 +246,30 @@ async function askFor(
 
 /** Starts the live line of a payment. */
 function startWaiting(shown: Shown, context: ScreenDeps): void {
-  const { live, terminal } = context;
-  const canvas = terminal.stderrCanvas;
-  const usual = terminal.canAnimate ? readUsual(context) : () => undefined;
-  live.start((elapsedMs) => {
+  const line = waitingLine(context);
+  context.live.start((elapsedMs) => {
     const { txn, reached, approval } = shown;
     if (txn === undefined) return 'Waiting';
-    const steps = stepsLine(txn, canvas, reached);
-    if (!terminal.canAnimate) return steps;
+    const steps = stepsLine(txn, context.terminal.stderrCanvas, reached);
     // If an earlier run submitted the payment, svcpay counts the wait from the creation of the
     // transaction.
     const waitedMs = approval === undefined ? ageOf(txn, context.present()) : elapsedMs;
-    const time = waitingText(txn, waitedMs, usual(txn));
-    return `${besideSteps(steps, time, canvas)}${miningHint(txn, context)}`;
+    return line(txn, steps, waitedMs) + miningHint(txn, context);
   });
+}
+
+/**
+ * Returns a function that adds the time of a wait to the steps of a payment, on a terminal that can
+ * redraw the line.
+ */
+export function waitingLine(
+  context: Deps<'account' | 'terminal'>,
+): (txn: Transaction, steps: string, waitedMs: number) => string {
+  const { canAnimate, stderrCanvas } = context.terminal;
+  if (!canAnimate) return (_txn, steps) => steps;
+  const usual = readUsual(context);
+  return (txn, steps, waitedMs) =>
+    besideSteps(steps, waitingText(txn, waitedMs, usual(txn)), stderrCanvas);
 }
 
 /** Draws the final steps of a payment with the duration of the payment, then the result. */
@@ -427,7 +437,7 @@ export function usualText(method: string, own: number | undefined): string | und
  * the journal ends, the returned function uses the usual duration from the data of the payment
  * method.
  */
-export function readUsual(context: Deps<'account'>): (txn: Transaction) => string | undefined {
+function readUsual(context: Deps<'account'>): (txn: Transaction) => string | undefined {
   let recent: readonly Payment[] = [];
   void latestPayments(context).then(
     (payments) => (recent = payments),

@@ -5,7 +5,7 @@ import type { ServiceClient } from '../../api/client.js';
 import { detailsOf } from '../../api/reading.js';
 import type { CreateSide, ListedTransaction, RequestSide, Transaction } from '../../api/types.js';
 import { fixed, readDecimal } from '../../formats/amount.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, ifAvailable } from '../../formats/failure.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
 import {
   attemptOf,
@@ -256,18 +256,16 @@ export async function refreshOpen(context: Context): Promise<Refreshed> {
   const payments = await openPayments(context);
   const outcomes = new Map<string, OpenPayment>();
   const submitted = payments.filter(hasTransaction);
-  if (submitted.length > concurrentReads)
-    await within(
-      refreshTimeoutMs,
-      readListed(submitted, outcomes, service, context).catch(() => undefined),
-      context,
-    );
-  const waiting = submitted.filter(({ id }) => !outcomes.has(id)).slice(0, mostReads);
-  const reading = pLimit(concurrentReads).map(waiting, async (payment) => {
-    const read = await readDecisive(payment, context).catch(() => undefined);
-    if (read !== undefined) outcomes.set(payment.id, read);
-  });
-  await within(refreshTimeoutMs, reading, context);
+  const reading = async (): Promise<void> => {
+    if (submitted.length > concurrentReads)
+      await ifAvailable(readListed(submitted, outcomes, service, context));
+    const others = submitted.filter(({ id }) => !outcomes.has(id)).slice(0, mostReads);
+    await pLimit(concurrentReads).map(others, async (payment) => {
+      const read = await ifAvailable(readDecisive(payment, context));
+      if (read !== undefined) outcomes.set(payment.id, read);
+    });
+  };
+  await within(refreshTimeoutMs, reading(), context);
   const read = payments.map(
     (payment): OpenPayment => outcomes.get(payment.id) ?? { payment, txn: undefined },
   );

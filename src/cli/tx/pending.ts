@@ -5,9 +5,8 @@ import { processOf } from '../../store/journal/steps.js';
 import { needsAnswer } from '../../store/journal/payment.js';
 import { commandLine } from '../../terminal/next-step.js';
 import {
-  overdueList,
   pendingList,
-  type OverduePayment,
+  type PendingPayment,
   movedText,
 } from '../../terminal/views/transaction-view.js';
 import { stateWord } from '../../terminal/cards/steps.js';
@@ -55,14 +54,11 @@ export const txPending = defineCommand({
     const rows = refreshed.open.map((payment) => pendingPayment(payment, refreshed.asOf));
     return { rows, footer, failure: undefined };
   },
-  view: list<OverduePayment, { readonly rows: readonly OverduePayment[] }>(
+  view: list<PendingPayment, { readonly rows: readonly PendingPayment[] }>(
     pendingList,
     ({ rows }) => rows,
   ),
-  adapt: ({ footer }, { olderThan, fail }, { now }) => ({
-    ...((olderThan !== undefined || fail) && overdueList(now())),
-    footer,
-  }),
+  adapt: ({ footer }) => ({ footer }),
   failure: ({ failure }) => failure,
 });
 
@@ -89,7 +85,7 @@ async function listOverdue(
 }
 
 function overdueFailure(
-  [first, ...others]: readonly OverduePayment[],
+  [first, ...others]: readonly PendingPayment[],
   olderThanMs: number | undefined,
 ): Failure | undefined {
   if (first === undefined) return undefined;

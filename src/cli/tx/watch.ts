@@ -3,12 +3,12 @@
 import { idLength, paymentFields, transactionList } from '../../terminal/views/transaction-view.js';
 import type { Transaction } from '../../api/types.js';
 import { isUnknown, type Failure } from '../../formats/failure.js';
-import { ageOf, besideSteps, stepsLine, waitingText } from '../../terminal/cards/steps.js';
+import { ageOf, stepsLine } from '../../terminal/cards/steps.js';
 import { isFinal } from '../../formats/states.js';
 import { takingTurns, waitUntilFinal } from '../../wallet/transaction/read.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { readUsual } from '../payment/payment-screen.js';
+import { waitingLine } from '../payment/payment-screen.js';
 import { idsOf } from './local-facts.js';
 import { pickId, rememberIds } from './resolve-id.js';
 import { openStates, endedFailure, readDetails, recordState } from './payments.js';
@@ -28,7 +28,7 @@ export const txWatch = defineCommand({
   ],
   changes: true,
   async run({ ids, waitTimeout }, context): Promise<Watched> {
-    const { live, out, terminal } = context;
+    const { live, out } = context;
     const { columns } = transactionList(context.present());
     const { client: service } = await context.account();
     const seen = new Map<string, Seen>();
@@ -48,13 +48,12 @@ export const txWatch = defineCommand({
       if (!seen.has(txn.txnId)) observe(txn);
     }
     await rememberIds(latest(), context);
-    const usual = terminal.canAnimate ? readUsual(context) : () => undefined;
+    const line = waitingLine(context);
     live.start(() => {
       const lines = watchLines([...seen.values()], context).join('\n');
       const [only, ...others] = latest();
-      if (only === undefined || others.length > 0 || !terminal.canAnimate) return lines;
-      const time = waitingText(only, ageOf(only, service.serviceNow()), usual(only));
-      return besideSteps(lines, time, terminal.stderrCanvas);
+      const isOne = only !== undefined && others.length === 0;
+      return isOne ? line(only, lines, ageOf(only, service.serviceNow())) : lines;
     });
     try {
       const options = { atMostMs: waitTimeout, onChange: observe };

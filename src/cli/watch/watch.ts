@@ -17,7 +17,7 @@ import {
   type WatchModel,
 } from '../../terminal/cards/watch-view.js';
 import { openFullScreen } from '../../terminal/full-screen.js';
-import { wrap } from '../../terminal/text.js';
+import { paragraph } from '../../terminal/text.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
@@ -38,8 +38,7 @@ export const watch = defineCommand({
   view: {
     fields: [],
     dataOf: (summary) => summary,
-    print: async (summary, _parts, { out }) =>
-      out.screen(({ columns }) => wrap(summary, columns - 2).map((line) => `  ${line}`)),
+    print: async (summary, _parts, { out }) => out.screen((canvas) => paragraph(summary, canvas)),
   },
 });
 

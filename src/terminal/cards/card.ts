@@ -7,6 +7,7 @@ import {
   sideBySide,
   padLeft,
   padRight,
+  paragraph,
   widestOf,
   widthOf,
   wrap,
@@ -64,8 +65,8 @@ export function worthText(worth: Money | undefined): string {
   );
 }
 
-export const heading = (text: string, { style, columns }: Canvas): string[] =>
-  wrap(sanitize(text), columns - margin.length).map((line) => margin + style.bold(line));
+export const heading = (text: string, canvas: Canvas): string[] =>
+  paragraph(sanitize(text), canvas, canvas.style.bold);
 
 /**
  * The properties of the terminal that a card uses: the style, the width, and the block explorer for

@@ -6,7 +6,7 @@ import type { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
 import { type Column, columnsThrough, dim, type RecordView } from '../rows/view.js';
 import { createTable } from '../rows/table.js';
-import { sanitize, wrap } from '../text.js';
+import { paragraph, sanitize } from '../text.js';
 import { clockTime, shortTime } from '../time.js';
 import type { Canvas } from '../terminal.js';
 import {
@@ -105,15 +105,10 @@ export const balances = ({ wallets }: Pick<Home, 'wallets'>): Money[] =>
     .map(({ ccy, availableBalance }) => moneyFromWire(ccy, availableBalance))
     .filter((held): held is Money => held?.value.gt(0) === true);
 
-function unknownLines(
-  { recent }: Home,
-  { message }: Failure,
-  { columns, style }: Canvas,
-): string[] {
+function unknownLines({ recent }: Home, { message }: Failure, canvas: Canvas): string[] {
   const only = recent.length === 0 ? '' : ' Payments from this home:';
-  return wrap(`${sanitize(message)} The balances are unavailable.${only}`, columns - 2).map(
-    (line) => margin + style.yellow(line),
-  );
+  const text = `${sanitize(message)} The balances are unavailable.${only}`;
+  return paragraph(text, canvas, canvas.style.yellow);
 }
 
 /** A row of the home screen: a wallet, and a movement next to the wallet. */
@@ -195,7 +190,7 @@ function openPaymentLines(
   { open, morePending, notAsked, known }: HomeMore,
   canvas: Canvas,
 ): string[] {
-  const { columns, style } = canvas;
+  const { style } = canvas;
   const lines = openLines(pending, open, known, asOf);
   if (lines.length === 0) return [];
   const shown = lines.slice(0, mostOpen);
@@ -207,12 +202,10 @@ function openPaymentLines(
       : notChecked === more
         ? ', not checked'
         : `, including ${counted(notChecked, 'unchecked payment')}`;
-  const remark = (text: string): string[] =>
-    wrap(text, columns - margin.length).map((line) => margin + line);
   return [
     '',
     ...createTable(openColumns(asOf), { ...canvas, gap: blockGap })(shown).rows.flat(),
-    ...(more > 0 ? remark(style.dim(`and ${more} more${left}: svcpay tx pending`)) : []),
-    ...(notAsked === undefined ? [] : remark(style.yellow(notAsked))),
+    ...(more > 0 ? paragraph(`and ${more} more${left}: svcpay tx pending`, canvas, style.dim) : []),
+    ...(notAsked === undefined ? [] : paragraph(notAsked, canvas, style.yellow)),
   ];
 }

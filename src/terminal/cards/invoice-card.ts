@@ -2,7 +2,7 @@
 // it fits, and the whole invoice or address to copy. Draws QR codes in blocks for a terminal with
 // any theme, and as SVG and PNG for a file.
 import { type CardLine, cardLines, heading, linked } from './card.js';
-import { sanitize, widthOf, wrap } from '../text.js';
+import { sanitize, paragraph, widthOf, wrap } from '../text.js';
 import type { Canvas } from '../terminal.js';
 import { usdtAddressNames } from '../../api/names.js';
 import type { RecordView } from '../rows/view.js';
@@ -82,7 +82,7 @@ export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
     ...text,
     ...below,
     '',
-    ...wrap(`${why}: ${instead}.`, columns - margin.length).map((line) => margin + style.dim(line)),
+    ...paragraph(`${why}: ${instead}.`, canvas, style.dim),
     '',
   ];
 }

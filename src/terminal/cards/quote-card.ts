@@ -4,7 +4,7 @@ import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/calendar.js';
 import { cardLines, worthText, type CardLine } from './card.js';
 import type { Canvas } from '../terminal.js';
-import { wrap } from '../text.js';
+import { paragraph } from '../text.js';
 
 const significantDigits = 6;
 
@@ -82,9 +82,7 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
   return [
     ...described,
     ...(described.length === 0 ? [] : ['']),
-    ...(warning === undefined
-      ? []
-      : [...wrap(warning, canvas.columns - 2).map((line) => `  ${canvas.style.yellow(line)}`), '']),
+    ...(warning === undefined ? [] : [...paragraph(warning, canvas, canvas.style.yellow), '']),
     ...cardLines(lines, canvas),
   ];
 }

@@ -28,7 +28,7 @@ import {
   stateStyle,
 } from './steps.js';
 import type { Canvas } from '../terminal.js';
-import { oneLine, padRight, widthOf, wrap, sanitize } from '../text.js';
+import { oneLine, padRight, paragraph, widthOf, sanitize } from '../text.js';
 import { sideAmount, transactionKind, transactionList } from '../views/transaction-view.js';
 import type { RecordView } from '../rows/view.js';
 import { countryName } from '../../formats/country.js';
@@ -106,7 +106,7 @@ export function receipt(
   const parts = [
     [`  ${head.filter(Boolean).join('   ')}`],
     timeline(transaction, times, options.now, canvas),
-    place === undefined ? [] : wrap(place, canvas.columns - 2).map((line) => `  ${line}`),
+    place === undefined ? [] : paragraph(place, canvas),
     cardLines(money, canvas, labelWidth),
     cardLines(details, canvas, labelWidth),
   ];

@@ -36,7 +36,7 @@ import {
   type RecordView,
   type RowView,
 } from '../rows/view.js';
-import { sanitize, wrap } from '../text.js';
+import { paragraph, sanitize } from '../text.js';
 import { stateWord } from '../cards/steps.js';
 import { counted } from '../../formats/text.js';
 
@@ -299,10 +299,10 @@ export const faultList: ListView<Fault> = {
 
 export const faultView: RecordView<Fault> = {
   ...faultList,
-  screen: ({ columns }, fault) => {
+  screen: (canvas, fault) => {
     const what = [fault.kind, howText(fault)].filter(Boolean).join(' ');
     const text = `Fault ${fault.id}: ${what} applies to ${whereText(fault)}, ${oftenText(fault)}.`;
-    return wrap(text, columns - 2).map((line) => `  ${line}`);
+    return paragraph(text, canvas);
   },
 };
 

@@ -13,7 +13,7 @@ import { isRetriable, hasLapsed, isQuoted } from '../../formats/states.js';
 import { methodProperties, railOfKind } from '../../formats/rails.js';
 import type { ListedTransaction, RequestSide, Transaction } from '../../api/types.js';
 import Big from 'big.js';
-import { wrap, sanitize } from '../text.js';
+import { paragraph, sanitize } from '../text.js';
 import { cardLines } from '../cards/card.js';
 import { dayAndMonth, formatDuration } from '../../formats/calendar.js';
 import { dateTime, shortTime, clockTime } from '../time.js';
@@ -393,9 +393,7 @@ export function storyLines(
   now: number,
   canvas: Canvas,
 ): string[] {
-  const { columns, style } = canvas;
-  const wrapped = (text: string): string[] =>
-    wrap(sanitize(text), columns - 2).map((line) => `  ${line}`);
+  const { style } = canvas;
   // A line without a time is a gap in the story, which the card shows dim.
   const told = lines.map(({ at, text }) =>
     at === undefined
@@ -403,12 +401,12 @@ export function storyLines(
       : { label: `${dayAndMonth(at, now)} ${clockTime(at)}`, value: text },
   );
   return [
-    ...wrapped(title),
-    ...wrapped(names.join(' · ')).map((line) => style.dim(line)),
+    ...paragraph(sanitize(title), canvas),
+    ...paragraph(sanitize(names.join(' · ')), canvas, style.dim),
     '',
     ...cardLines(told, { ...canvas, gap: 2 }),
     '',
-    ...wrapped(end).map((line) => style.bold(line)),
+    ...paragraph(sanitize(end), canvas, style.bold),
     `  ${command}`,
   ];
 }
@@ -437,6 +435,12 @@ export interface PendingPayment extends Pick<Payment, 'ref' | 'kind' | 'openedAt
   readonly asOf: number;
   /** The transaction that svcpay has just read, or undefined if the read failed. */
   readonly transaction: Transaction | undefined;
+  /**
+   * In a list of overdue payments, the host of the last process that claimed the payment, or null
+   * if that process released the claim.
+   */
+  readonly host?: string | null;
+  readonly pid?: number | null;
 }
 
 const pendingFields = fieldsOf<PendingPayment>()([
@@ -455,6 +459,8 @@ const pendingFields = fieldsOf<PendingPayment>()([
   'updatedAt',
   'asOf',
   'transaction',
+  'host',
+  'pid',
 ]);
 
 const stepWords: Readonly<Record<AttemptState, string>> = {
@@ -625,7 +631,7 @@ export function pendingList(now: number): ListView<PendingPayment> {
     columns: [
       { name: 'since', value: ({ openedAt }) => new Date(openedAt).toISOString(), only: 'rows' },
       ...columnsApart<PendingPayment>(
-        ['kind', 'amount', 'ccy', 'step', 'agreed', 'ref', 'txnId', 'txnState'],
+        ['kind', 'amount', 'ccy', 'step', 'agreed', 'ref', 'txnId', 'txnState', 'host', 'pid'],
         [
           ...columnsThrough(openColumns(now), (payment: PendingPayment) =>
             paymentLine(payment, now),
@@ -639,6 +645,7 @@ export function pendingList(now: number): ListView<PendingPayment> {
             below: true,
           },
           { name: 'txnId', title: 'Id', text: shortId, style: dim, priority: 8, below: true },
+          { name: 'host', title: 'Host', value: ({ host }) => host, priority: 8, below: true },
         ],
       ),
     ],
@@ -647,24 +654,6 @@ export function pendingList(now: number): ListView<PendingPayment> {
     empty: 'No unfinished payments. All payments',
     next: { command: 'tx list' },
   };
-}
-
-export interface OverduePayment extends PendingPayment {
-  /**
-   * The host of the last process that claimed the payment, or null if that process released the
-   * claim.
-   */
-  readonly host?: string | null;
-  readonly pid?: number | null;
-}
-
-export function overdueList(now: number): ListView<OverduePayment> {
-  const pending = pendingList(now);
-  const process: ListView<OverduePayment>['columns'] = [
-    { name: 'host', title: 'Host', value: ({ host }) => host ?? null, priority: 8, below: true },
-    { name: 'pid', value: ({ pid }) => pid ?? null, only: 'rows' },
-  ];
-  return { ...pending, columns: [...pending.columns, ...process] };
 }
 
 export interface ResumedPayment extends Pick<

@@ -77,9 +77,11 @@ export const screenHead = (
   age: string,
   { columns, style }: Canvas,
 ): string[] =>
-  atBothEnds(style.bold(sanitize(whereaboutsLine(whereabouts))), age, columns - 4).map(
-    (line) => `  ${line}`,
-  );
+  atBothEnds(
+    style.bold(sanitize(whereaboutsLine(whereabouts))),
+    age,
+    Math.min(columns, 80) - 4,
+  ).map((line) => `  ${line}`);
 
 export interface FeeSum {
   readonly wallet: string;

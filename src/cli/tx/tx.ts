@@ -1,7 +1,7 @@
 // Commands about one transaction: confirms, cancels, resolves, explains and annotates it.
 import type { Transaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
-import { Failure, isUnknown, invalid } from '../../formats/failure.js';
+import { Failure, ifAvailable, invalid, isUnknown } from '../../formats/failure.js';
 import { sentenceView } from '../../terminal/cards/card.js';
 import { receiptView, sideLines } from '../../terminal/cards/receipt.js';
 import { sendWord, stateWord } from '../../terminal/cards/steps.js';
@@ -46,7 +46,7 @@ import {
   latest,
   status,
 } from '../../store/journal/payment.js';
-import { anyText, back, type Back } from '../../terminal/ask/questions.js';
+import { anyText, back, stepFor, walk } from '../../terminal/ask/questions.js';
 import { sanitize } from '../../terminal/text.js';
 import { resolutionText } from '../../wallet/payment/outcomes.js';
 import type { TrailStep } from '../../store/journal/steps.js';
@@ -220,26 +220,50 @@ export const txResolve = defineCommand({
 async function readAgain(payment: Payment, txnId: string, context: Context): Promise<Payment> {
   const { client, journal } = await context.account();
   const kept = await journal();
-  try {
-    const txn = await readTransaction(client, txnId);
-    await recordRead(payment, txn, kept, context.owner);
-  } catch (error) {
-    if (!(error instanceof Failure) || context.signal.aborted) throw error;
-    context.out.warn(`svcpay could not refresh the transaction: ${error.message}`);
-  }
+  const reading = readTransaction(client, txnId).then((txn) =>
+    recordRead(payment, txn, kept, context.owner),
+  );
+  await ifAvailable(reading, (why) =>
+    context.out.warn(`svcpay could not refresh the transaction: ${why}`),
+  );
   return (await kept.read(payment.id)) ?? payment;
 }
+
+interface Answers {
+  readonly moved: boolean | undefined;
+  readonly note: string | undefined;
+}
+
+const step = stepFor<Answers>();
+
+const steps = [
+  step('moved', () => ({
+    message: 'According to the service, did the money move?',
+    flag: '--moved or --not-moved',
+    choices: [
+      { value: true, name: 'The money moved' },
+      { value: false, name: 'The money did not move' },
+    ],
+    backName: 'Cancel',
+  })),
+  step('note', () => ({
+    message: 'Source of the answer',
+    flag: '--note TEXT',
+    example: 'e.g. ticket 4711',
+    parse: anyText,
+  })),
+];
 
 async function answered(
   ref: string,
   { txnId, txnState, resolution }: Attempt,
-  { moved, notMoved, note }: ValuesOf<typeof options>,
+  flags: ValuesOf<typeof options>,
   { ask, globals, out }: Context,
 ): Promise<{ readonly moved: boolean; readonly note: string }> {
-  const isGiven = moved || notMoved;
+  const isGiven = flags.moved || flags.notMoved;
   const missing = [
     ...(isGiven ? [] : ['--moved or --not-moved']),
-    ...(note === undefined ? ['--note'] : []),
+    ...(flags.note === undefined ? ['--note'] : []),
     ...(globals.yes ? [] : ['--yes']),
   ];
   if (missing.length > 0) ask.demand(missing);
@@ -247,40 +271,16 @@ async function answered(
   const named = reference === '' ? '' : ` under the reference ${reference}`;
   out.say(`The service reports ${txnState ?? 'nothing'} for transaction ${txnId ?? ''}${named}.`);
   if (resolution !== null) out.say(sanitize(resolutionText(resolution)));
-  const outcome = isGiven
-    ? moved
-    : unlessBack(
-        await ask.pose({
-          message: 'According to the service, did the money move?',
-          flag: '--moved or --not-moved',
-          choices: [
-            { value: true, name: 'The money moved' },
-            { value: false, name: 'The money did not move' },
-          ],
-          backName: 'Cancel',
-        }),
-      );
-  const because =
-    note ??
-    unlessBack(
-      await ask.pose({
-        message: 'Source of the answer',
-        flag: '--note TEXT',
-        example: 'e.g. ticket 4711',
-        parse: anyText,
-      }),
-    );
-  const question = `Record that the money ${outcome ? 'moved' : 'did not move'}?`;
-  await ask.agree(question, nothingRecorded);
-  return { moved: outcome, note: because.trim() };
+  const start = { moved: isGiven ? flags.moved : undefined, note: flags.note };
+  const answers = await walk(ask.pose, start, steps);
+  if (answers === back || answers.moved === undefined)
+    throw new Failure('declined', '', { money: nothingRecorded });
+  const { moved, note = '' } = answers;
+  await ask.agree(`Record that the money ${moved ? 'moved' : 'did not move'}?`, nothingRecorded);
+  return { moved, note: note.trim() };
 }
 
 const nothingRecorded = 'Nothing was recorded';
-
-function unlessBack<T>(answer: T | Back): T {
-  if (answer === back) throw new Failure('declined', '', { money: nothingRecorded });
-  return answer;
-}
 
 const longest = 500;
 

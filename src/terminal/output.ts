@@ -6,6 +6,7 @@ import {
   checkNames,
   type Column,
   fieldColumns,
+  picked,
   type Format,
   type ListView,
   type RecordView,
@@ -21,7 +22,6 @@ import {
   listRows,
   listTable,
   namesOf,
-  picked,
   type RowOptions,
   rowWriter,
 } from './rows/list.js';

@@ -4,8 +4,13 @@ import { type Failure, invalid } from '../../formats/failure.js';
 import { commandFor, unreachedText } from '../../terminal/next-step.js';
 import { openPager, pagerOf } from '../../terminal/pager.js';
 import { toJson } from '../../terminal/rows/json.js';
-import { picked, type Fields } from '../../terminal/rows/list.js';
-import type { Column, ListView, Rows } from '../../terminal/rows/view.js';
+import {
+  picked,
+  type Column,
+  type Fields,
+  type ListView,
+  type Rows,
+} from '../../terminal/rows/view.js';
 import type { OutputStream } from '../../terminal/terminal.js';
 import { idLength, transactionList } from '../../terminal/views/transaction-view.js';
 import type { Context } from '../context.js';

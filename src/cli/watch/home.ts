@@ -153,12 +153,15 @@ export async function readOverview(context: Context): Promise<Overview> {
     readMovements(context),
     forPeople ? openProposals(context) : 0,
   ]);
-  const { pending, unfinished, recent, ...more } = movements;
-  return {
-    home: { ...place, wallets, pending, unfinished, recent, asOf: client.serviceNow() },
-    more: { ...more, notReached: undefined, worth, proposals },
-  };
+  const more = { worth, proposals, notReached: undefined };
+  return overviewOf({ ...place, wallets, asOf: client.serviceNow() }, movements, more);
 }
+
+const overviewOf = (
+  place: Omit<Home, keyof Movements>,
+  { pending, unfinished, recent, ...shown }: Movements,
+  more: Omit<HomeMore, keyof Movements>,
+): Overview => ({ home: { ...place, pending, unfinished, recent }, more: { ...shown, ...more } });
 
 /** Counts the open proposals of the outbox. A home without an outbox loads no further code. */
 async function openProposals(context: Context): Promise<number> {
@@ -179,18 +182,15 @@ async function lookAround(context: Context): Promise<Overview> {
     const open = payments.filter(isUnfinished);
     const done = payments.filter((payment) => status(payment) === 'paid');
     const recent = done.slice(0, mostRecent).map(asTransaction);
-    const place = await whereaboutsOf(context);
-    return {
-      home: { ...place, wallets: [], pending: [], unfinished: [], recent, asOf: context.now() },
-      more: {
-        open: open.map((payment) => pendingPayment({ payment, txn: undefined }, payment.updatedAt)),
-        morePending: 0,
-        notAsked: open.length === 0 ? undefined : lastCheckedText(open),
-        notReached: error,
-        worth: () => undefined,
-        known: await recipientsOf(recent, context),
-      },
+    const movements: Movements = {
+      ...nothing,
+      recent,
+      open: open.map((payment) => pendingPayment({ payment, txn: undefined }, payment.updatedAt)),
+      notAsked: open.length === 0 ? undefined : lastCheckedText(open),
+      known: await recipientsOf(recent, context),
     };
+    const place = { ...(await whereaboutsOf(context)), wallets: [], asOf: context.now() };
+    return overviewOf(place, movements, { worth: () => undefined, notReached: error });
   }
 }
 

@@ -6,12 +6,12 @@ import {
   cellIn,
   cellText,
   checkNames,
-  type Column,
-  fieldColumns,
+  columnsFor,
+  type Fields,
   type Format,
   type ListView,
   pathsOf,
-  pickFields,
+  picked,
   type Rows,
   type RowView,
 } from './view.js';
@@ -44,11 +44,7 @@ export async function listTable<T extends object>(
   print: (lines: readonly string[]) => void,
 ): Promise<boolean> {
   const { createTable } = await import('./table.js');
-  const columns =
-    fields === undefined
-      ? view.columns.filter(({ only }) => only !== 'rows')
-      : fieldColumns<T>(fields, view.columns);
-  const draw = createTable<T>(columns, {
+  const draw = createTable<T>(columnsFor('screen', fields, view.columns), {
     style: terminal.style,
     columns: terminal.stdoutIsTty ? terminal.columns : Infinity,
   });
@@ -148,10 +144,7 @@ export async function rowWriter<T extends object>(
       row: (row) => margin + json(row, indent).replaceAll('\n', `\n${margin}`),
     };
   }
-  const shown =
-    fields === undefined
-      ? columns.filter(({ only }) => only !== 'screen')
-      : fieldColumns<T>(fields, columns);
+  const shown = columnsFor('rows', fields, columns);
   const cells = (row: T): Cell[] => shown.map((column) => cellIn(column, row));
   if (format === 'tsv') return lines((row) => cells(row).map(cellText).join('\t'));
   const { stringify } = await import('csv-stringify/sync');
@@ -197,14 +190,6 @@ export async function* inParts<T>(rows: Rows<T>, size: number): AsyncGenerator<T
   }
   if (part.length > 0) yield part;
 }
-
-export type Fields = readonly string[] | undefined;
-
-export const picked = <T extends object>(
-  row: T,
-  fields: Fields,
-  columns: readonly Column<T>[],
-): object => (fields === undefined ? row : pickFields(row, fields, columns));
 
 /** Converts a cell so that a spreadsheet treats the cell as text. */
 export const csvCell = (cell: Cell, isRaw: boolean): string =>

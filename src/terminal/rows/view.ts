@@ -124,17 +124,21 @@ function valueOf<T extends object>(row: T, name: string, columns: readonly Colum
   return column === undefined ? own : cellIn(column, row);
 }
 
+/** The names in `--fields`, or undefined for all fields. */
+export type Fields = readonly string[] | undefined;
+
 /**
- * Builds an object with the requested names as keys, in the requested order. A missing field is
- * null, so that every row has every key.
+ * Returns a row with the requested names as keys, in the requested order. A missing field is null,
+ * so that every row has every key.
  */
-export function pickFields<T extends object>(
+export const picked = <T extends object>(
   row: T,
-  names: readonly string[],
+  fields: Fields,
   columns: readonly Column<T>[] = [],
-): Record<string, unknown> {
-  return Object.fromEntries(names.map((name) => [name, valueOf(row, name, columns) ?? null]));
-}
+): object =>
+  fields === undefined
+    ? row
+    : Object.fromEntries(fields.map((name) => [name, valueOf(row, name, columns) ?? null]));
 
 /**
  * The maximum depth of field paths, which exceeds the depth of every object in the specification.
@@ -186,6 +190,16 @@ export const fieldColumns = <T extends object>(
   columns: readonly Column<T>[] = [],
 ): Column<T>[] =>
   names.map((name) => ({ name, title: name, value: (row) => cellOf(valueOf(row, name, columns)) }));
+
+/** Returns the columns for `--fields` or, without `--fields`, the columns for a screen or rows. */
+export const columnsFor = <T extends object>(
+  target: 'screen' | 'rows',
+  fields: Fields,
+  columns: readonly Column<T>[],
+): readonly Column<T>[] =>
+  fields === undefined
+    ? columns.filter(({ only = target }) => only === target)
+    : fieldColumns(fields, columns);
 
 /** The columns of a list that shows all fields to machines, and other columns to people. */
 export const columnsApart = <T extends object>(

@@ -3,7 +3,7 @@
 import { Big } from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fieldAt, pickFields } from '../../../src/terminal/rows/view.js';
+import { fieldAt, picked } from '../../../src/terminal/rows/view.js';
 import { toJson } from '../../../src/terminal/rows/json.js';
 
 test.each(
@@ -74,11 +74,11 @@ test('toJson escapes control characters without changing the data', () => {
   );
 });
 
-describe('pickFields', () => {
+describe('picked', () => {
   const txn = { txnId: 'a', sourceReq: { ccy: 'BTC', amtSettled: null }, list: [{ x: 1 }] };
 
   test('selects fields by path in the requested order', () => {
-    expect(Object.entries(pickFields(txn, ['sourceReq.ccy', 'txnId']))).toEqual([
+    expect(Object.entries(picked(txn, ['sourceReq.ccy', 'txnId']))).toEqual([
       ['sourceReq.ccy', 'BTC'],
       ['txnId', 'a'],
     ]);
@@ -86,7 +86,7 @@ describe('pickFields', () => {
 
   test('returns null for missing fields, so that each row has all fields', () => {
     expect(
-      pickFields(txn, ['note', 'sourceReq.amtSettled', 'txnId.x', 'sourceReq.ccy.length']),
+      picked(txn, ['note', 'sourceReq.amtSettled', 'txnId.x', 'sourceReq.ccy.length']),
     ).toEqual({
       note: null,
       'sourceReq.amtSettled': null,
@@ -100,7 +100,7 @@ describe('pickFields', () => {
   });
 
   test('selects no inherited properties of a row', () => {
-    expect(pickFields(txn, ['constructor', '__proto__.toString'])).toEqual({
+    expect(picked(txn, ['constructor', '__proto__.toString'])).toEqual({
       constructor: null,
       '__proto__.toString': null,
     });

@@ -107,13 +107,13 @@ function factsOf({ kind, value }: Destination, now: number): CardLine[] {
       value:
         kind !== 'evm-address' ? '' : hasCase ? 'right' : 'none: all letters have the same case',
     },
-    { label: 'Type', value: bitcoin && typeNames[bitcoin.type] },
     { label: 'Invoice', value: uri?.invoice?.invoice, whole: true },
     { label: 'For', value: invoice?.description },
     { label: 'Text hash', value: invoice?.descriptionHash, whole: true },
     { label: 'Payee', value: invoice?.payee, whole: true },
     { label: 'Hash', value: invoice?.paymentHash, whole: true },
     { label: 'Network', value: (bitcoin ?? invoice)?.network },
+    { label: 'Type', value: bitcoin && typeNames[bitcoin.type] },
     ...(invoice === undefined ? [] : timeLines(invoice, now)),
     { label: 'Fallback', value: invoice?.fallbackAddress, whole: true },
     {

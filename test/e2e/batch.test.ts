@@ -26,9 +26,11 @@ interface Cost {
   readonly fees: number;
 }
 
-/** Makes the service answer the second and later create requests with an error. */
-const refusedFromSecond =
-  'sandbox fault add status status=503 method=POST path=**/transaction nth=2 times=9'.split(' ');
+/** Makes the service answer the second and later create requests with this status. */
+const failingFromSecond = (status: number): string[] =>
+  `sandbox fault add status status=${status} method=POST path=**/transaction nth=2 times=9`.split(
+    ' ',
+  );
 
 describe('svcpay batch', () => {
   test('refuses a Lightning Address and its LNURL in one file as a duplicate row', async ({
@@ -284,7 +286,7 @@ describe('svcpay batch', () => {
     ]);
     const lines = (): string[][] =>
       parse(readFileSync(`${file}.result.csv`, 'utf8'), { from_line: 2 });
-    await svcpay(refusedFromSecond, around);
+    await svcpay(failingFromSecond(400), around);
     await svcpay(['batch', file, '--yes', '--concurrency', '1'], around);
     const before = lines()
       .map(([line, , , , outcome]) => [line, outcome])
@@ -311,7 +313,7 @@ describe('svcpay batch', () => {
     around,
   }) => {
     const file = batchFile(around.home, ['a,a@example.com,1000sat,,', 'b,b@example.com,1000sat,,']);
-    await svcpay(refusedFromSecond, around);
+    await svcpay(failingFromSecond(503), around);
     const run = await svcpay(['batch', file, '--yes', '--concurrency', '1'], around);
     expect(run).toMatchObject({
       exitCode: 8,

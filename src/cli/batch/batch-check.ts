@@ -6,7 +6,7 @@ import { counted, clip, columnOf } from '../../formats/text.js';
 import type { Command } from '../../terminal/next-step.js';
 import { sanitize, wrap } from '../../terminal/text.js';
 import { checkBatch, type BatchCheck, type Lookup } from '../../wallet/batch/check.js';
-import { type Row, amountIn, derivedRef, rowOf } from '../../wallet/batch/row.js';
+import { type Row, derivedRef, plannedRow } from '../../wallet/batch/row.js';
 import {
   type BatchRow,
   type Problem,
@@ -14,9 +14,9 @@ import {
   CellFailure,
   cellFailure,
   inColumn,
-} from '../../wallet/batch/rows.js';
+} from '../../wallet/batch/file.js';
 import type { BudgetOfRun } from '../../wallet/payment/model.js';
-import { ownAddressGuard, needOf, orderOf } from '../../wallet/instruction/order.js';
+import { ownAddressGuard } from '../../wallet/instruction/order.js';
 import type { Context } from '../context.js';
 import { limitsInForce } from '../limits/in-force.js';
 import { spentToday } from '../payment/payment-flow.js';
@@ -236,7 +236,7 @@ export function refuseProblems(
 ): void {
   if (problems.length === 0) return;
   const { stderr, stderrIsTty, stderrCanvas } = terminal;
-  for (const { line, column, message } of problems) {
+  for (const { line, column, message } of problems.toSorted((a, b) => a.line - b.line)) {
     const place = line === 0 ? 'All rows' : `Line ${line}`;
     const text = sanitize(`${place}${column === undefined ? '' : `, ${column}`}: ${message}`);
     const lines = stderrIsTty ? wrap(text, stderrCanvas.columns) : [text];
@@ -313,16 +313,15 @@ async function planRow({ line, cells: written }: BatchRow, deps: PlanDeps): Prom
       : planSend({ to, from: payer, note, name: name ?? cells['recipient_name'] }, cells, deps);
   const { instruction } = paid;
   const ref = await ownReference(cells, instruction, deps);
-  const order = inColumn('amount', () => orderOf(instruction, { now: deps.now }));
-  return rowOf({
+  const read = {
     ...paid,
     line,
     ref: ref ?? derivedRef(instruction, deps.name),
     isNamed: ref !== undefined,
-    written: amountText(cells) ?? amountIn(order),
-    order,
+    written: amountText(cells),
     cells: written,
-  });
+  };
+  return inColumn('amount', () => plannedRow(read, deps.now));
 }
 
 /**
@@ -352,7 +351,6 @@ const planSend = (words: SendWords, cells: BatchRow['cells'], deps: PlanDeps): P
     const amount = amountText(cells);
     try {
       const { instruction, slow, pays } = readSendNow({ ...words, amount }, deps);
-      checkPriced(instruction);
       return { instruction, isSlow: slow, to: pays.text };
     } catch (error) {
       inColumn('to', () => readSend({ to: words.to, from: words.from }, deps));
@@ -397,17 +395,6 @@ function isDestination(text: string): boolean {
 }
 
 type Paid = Pick<Row, 'instruction' | 'isSlow' | 'to'>;
-
-/** Refuses an amount that would need rates or a balance, because a batch states exact amounts. */
-function checkPriced(instruction: Instruction): void {
-  const need = needOf(instruction);
-  if (need === undefined) return;
-  throw invalid(
-    need === 'wallets'
-      ? '"all" is not allowed here. Write an amount with its unit.'
-      : 'The amount is not in the currency that arrives. Write an amount in bitcoin.',
-  );
-}
 
 async function planPayout(
   cells: BatchRow['cells'],

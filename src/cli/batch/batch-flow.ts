@@ -65,8 +65,8 @@ interface Drain {
 const graceMs = 10_000;
 
 /**
- * Runs the rows that `open` reads. After Ctrl-C, no payment begins, and the payments in flight get a
- * grace period to finish.
+ * Runs the rows that `open` reads. After Ctrl-C, no payment begins, and the payments in flight have
+ * a grace period.
  * @param isOwn whether a payment belongs to the batch, or undefined for a run that pays nothing
  */
 export async function* runDraining(

@@ -1,4 +1,4 @@
-// The output of a batch: the progress, the result on the screen or for programs, and the result file.
+// The output of a batch: the progress, the result for people and programs, and the result file.
 import Big from 'big.js';
 import { appendFile, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { stringify } from 'csv-stringify/sync';
@@ -24,7 +24,7 @@ import {
 } from '../../terminal/cards/batch-view.js';
 import { csvCell } from '../../terminal/rows/list.js';
 import { unpaidOutcomes, type Row } from '../../wallet/batch/row.js';
-import { isProblem, readRows, type BatchRow } from '../../wallet/batch/rows.js';
+import { isProblem, readRows, type BatchRow } from '../../wallet/batch/file.js';
 import { doneRows, emptyTally, runAgain, type BatchTally } from '../../wallet/batch/run.js';
 import type { Context } from '../context.js';
 import type { View } from '../define.js';

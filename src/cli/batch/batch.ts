@@ -1,14 +1,14 @@
 // Pays the rows of a CSV file. A later run of the same file resumes the batch, and asks about rows
 // that were paid long ago.
 import { existsSync } from 'node:fs';
-import { Failure } from '../../formats/failure.js';
+import { Failure, invalid } from '../../formats/failure.js';
 import type { Payment } from '../../store/journal/payment.js';
 import { readRunName, runName, type Row } from '../../wallet/batch/row.js';
 import { dayAndMonth } from '../../formats/calendar.js';
 import { counted } from '../../formats/text.js';
 import type { Command } from '../../terminal/next-step.js';
 import { paidAt, staleRows, type BatchCheck } from '../../wallet/batch/check.js';
-import { readRows, type BatchRow, type Problem } from '../../wallet/batch/rows.js';
+import { readRows, type BatchRow, type Problem } from '../../wallet/batch/file.js';
 import { readGivenFile, readStdinBytes, leftAtOnce } from '../process.js';
 import {
   batchColumns,
@@ -183,35 +183,29 @@ async function newName(asked: Stale, context: Context): Promise<string | undefin
   }
   const left = check.toPay.length;
   const others = left === 0 ? 'pay nothing' : `pay the other ${counted(left, 'row')}`;
-  const choice = await ask.pose<'finish' | 'again' | 'skip'>({
+  const nameAgain = (): Promise<string | Back> =>
+    ask.pose({
+      message: 'Name of this run',
+      flag: '--name NAME',
+      default: suggested,
+      parse: (text) => {
+        if (text.trim() !== flags.name) return text.trim();
+        throw invalid(`The run ${flags.name} was already paid. Choose another name.`);
+      },
+    });
+  const choice = await ask.pose<() => string | Back | undefined | Promise<string | Back>>({
     message: `On ${day}, ${which} already paid. What now?`,
     flag: '--name NAME',
     choices: [
       ...(unfinished
-        ? [{ value: 'finish' as const, name: `Finish the run ${unfinished.text}` }]
+        ? [{ value: () => unfinished.name, name: `Finish the run ${unfinished.text}` }]
         : []),
-      { value: 'again', name: 'Pay these rows again, in a new run' },
-      { value: 'skip', name: `Skip these rows and ${others}` },
+      { value: nameAgain, name: 'Pay these rows again, in a new run' },
+      { value: () => (left > 0 ? undefined : back), name: `Skip these rows and ${others}` },
     ],
     default: undefined,
   });
-  if (choice === 'finish') return unfinished?.name;
-  if (choice === 'skip' && left > 0) return undefined;
-  const name =
-    choice === 'again'
-      ? await ask.pose({
-          message: 'Name of this run',
-          flag: '--name NAME',
-          default: suggested,
-          parse: (text) => {
-            if (text.trim() !== flags.name) return text.trim();
-            throw new Failure(
-              'usage',
-              `The run ${flags.name} was already paid. Choose another name.`,
-            );
-          },
-        })
-      : back;
+  const name = choice === back ? back : await choice();
   if (name === back) throw new Failure('declined', '', { money: 'Nothing was sent' });
   return name;
 }

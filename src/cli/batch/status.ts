@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import type { ListedTransaction } from '../../api/types.js';
 import { formatAmount } from '../../formats/amount.js';
-import { Failure, ifAvailable } from '../../formats/failure.js';
+import { Failure, ifAvailable, invalid } from '../../formats/failure.js';
 import { counted, entryOf, grouped } from '../../formats/text.js';
 import { attemptNamed, mayHavePaid } from '../../store/journal/payment.js';
 import {
@@ -24,7 +24,7 @@ import {
   type Row,
   type RowState,
 } from '../../wallet/batch/row.js';
-import { isProblem, readRows, type BatchRow } from '../../wallet/batch/rows.js';
+import { isProblem, readRows, type BatchRow } from '../../wallet/batch/file.js';
 import { movedAmounts, createdSince } from '../../wallet/history/moved-amounts.js';
 import type { Context } from '../context.js';
 import { defineCommand, list } from '../define.js';
@@ -178,8 +178,7 @@ async function rowsOfFile(file: string, flags: RowFlags, context: Context): Prom
   const source = readRows(bytes, batchColumns(flags.ignoreColumns));
   const { rows, problems } = await onEach(source, planner(flags, context));
   const [problem] = problems;
-  if (problem !== undefined)
-    throw new Failure('usage', `${file}, line ${problem.line}: ${problem.message}`);
+  if (problem !== undefined) throw invalid(`${file}, line ${problem.line}: ${problem.message}`);
   const results = new Map<number, BatchRow['cells']>();
   for (const row of readRows(bytes, resultColumns))
     if (!isProblem(row)) results.set(row.line, row.cells);

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { Transaction } from '../../api/types.js';
 import { formatAmounts, money, type Money, fixed } from '../../formats/amount.js';
-import { exitCodes, Failure } from '../../formats/failure.js';
+import { exitCodes, Failure, invalid, notSent } from '../../formats/failure.js';
 import { writeResult } from '../../store/files/outbox.js';
 import { sentenceView } from '../../terminal/cards/card.js';
 import {
@@ -69,11 +69,9 @@ async function payOne(
   const [row] = await withInstitutions(proposal.rows, context);
   if (row === undefined) throw new Error('The proposal has no payment.');
   const flags = {
+    ...readAll(paymentOptions, {}),
     ...how,
-    maxFee: undefined,
-    maxRateLoss: undefined,
     maxTotal: proposal.maxTotal[0],
-    quoteOnly: false,
     again: true,
     ref,
     note: row.note,
@@ -199,7 +197,7 @@ const payOptions = {
 
 type Paid = { readonly transactions: readonly Transaction[] } | { readonly batch: BatchRun };
 
-const payments = list((now) => ({ ...transactionList(now), empty: 'Nothing to pay.' }));
+const payments = list(transactionList);
 
 export const proposalsPay = defineCommand({
   arguments: { ids: id().repeated() },
@@ -235,8 +233,7 @@ async function payProposals(
   const found = await Promise.all(ids.map((name) => findProposal(name, outbox, context)));
   const payable = found.map((each) => payableOf(each, context));
   if (globals.yes && (digest === undefined || ids.length > 1 || payable[0]?.id !== digest))
-    throw new Failure('usage', 'with --yes, --digest must be the whole id of one proposal.', {
-      money: 'Not sent',
+    throw notSent('with --yes, --digest must be the whole id of one proposal', {
       hint: 'Review the proposal',
       next: { do: 'run', command: 'proposals show ID' },
     });
@@ -245,8 +242,7 @@ async function payProposals(
   const batch = payable.find(({ proposal }) => proposal.batch !== null);
   if (batch !== undefined) {
     if (found.length > 1)
-      throw new Failure('usage', 'the proposal of a batch must be paid alone.', {
-        money: 'Not sent',
+      throw notSent('the proposal of a batch must be paid alone', {
         next: { do: 'run', command: 'proposals pay', argument: batch.id },
       });
     show(batch);
@@ -336,7 +332,7 @@ export const proposalsRefuse = defineCommand({
     const { view, read } = found;
     const isSent = view.state === 'paying' && read?.proposal.batch === null;
     if (read === undefined || view.state === 'paid' || isSent)
-      throw new Failure('usage', `Not refused: the proposal is ${view.state}.`);
+      throw invalid(`Not refused: the proposal is ${view.state}.`);
     await refuse({ ...found, ...read }, note, context);
     return { id: view.id, state: 'refused' };
   },

@@ -16,9 +16,8 @@ import {
   writtenProposal,
   type Proposal,
 } from '../../wallet/proposals/proposal.js';
-import { checkBatch } from '../../wallet/batch/check.js';
-import { readRows } from '../../wallet/batch/rows.js';
-import { noLimits } from '../../wallet/limits/limits.js';
+import { readBatch } from '../../wallet/batch/check.js';
+import { readRows } from '../../wallet/batch/file.js';
 import { refuseProblems, rowOptions, batchColumns, planner } from '../batch/batch-check.js';
 import { defineCommand, type Deps, record } from '../define.js';
 import {
@@ -137,19 +136,14 @@ export const proposeBatch = defineCommand({
   ],
   async run({ file: path, name, from, ignoreColumns, ...flags }, context) {
     const text = Buffer.from(await readGivenText(path, context));
-    const check = await checkBatch(readRows(text, batchColumns(ignoreColumns)), {
-      name,
-      plan: planner({ name, from }, context, true),
-      checkPayee: async () => undefined,
-      paymentsUnder: async () => [],
-      spent: async () => [],
-      limits: noLimits,
-      retry: false,
-      now: context.now,
-    });
-    refuseProblems(check, { hint: 'Fix the file.' }, context, 'Not proposed');
-    const refs = check.rows.map(({ isNamed, ref }) => (isNamed ? ref : null));
-    const instructions = check.rows.map(({ instruction }) => instruction);
+    const source = readRows(text, batchColumns(ignoreColumns));
+    const plan = planner({ name, from }, context, true);
+    const lookup = { name, paymentsUnder: async () => [] };
+    const { rows, problems } = await readBatch(source, plan, lookup);
+    const advice = { hint: 'Fix the file.' };
+    refuseProblems({ problems, count: source.length }, advice, context, 'Not proposed');
+    const refs = rows.map(({ isNamed, ref }) => (isNamed ? ref : null));
+    const instructions = rows.map(({ instruction }) => instruction);
     return propose(instructions, flags, context, { name, refs });
   },
   view: record(proposedView),

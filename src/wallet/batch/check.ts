@@ -30,7 +30,7 @@ import {
   problemOf,
   type BatchRow,
   type Problem,
-} from './rows.js';
+} from './file.js';
 import type { Quote } from '../quote/quote.js';
 
 /** The total of the rows that one wallet pays and whose amounts have the same currency. */
@@ -41,21 +41,17 @@ export interface BatchTotal {
   readonly amount: Big;
 }
 
-export interface BatchCheck {
+export interface BatchCheck extends ReadBatch {
   /** The number of rows in the file, with the invalid rows. */
   readonly count: number;
-  readonly rows: readonly Row[];
   /** The rows that this run pays. svcpay shows them before it asks. */
   readonly toPay: readonly Row[];
   /**
    * The latest earlier run that contains a row of this file. The current run continues that run.
    */
   readonly run: string | undefined;
-  /** Whether most references of the file were paid by another run, such as employee numbers. */
-  readonly isRepeated: boolean;
   /** The columns that occur in at least one row. */
   readonly columns: readonly string[];
-  readonly problems: readonly Problem[];
   /** The totals of the unpaid rows, without fees. */
   readonly totals: readonly BatchTotal[];
 }
@@ -111,20 +107,40 @@ export interface CheckDeps<R extends BatchRow = BatchRow> extends Lookup {
   readonly now: () => number;
 }
 
-/**
- * Checks the whole batch. Does not throw for an invalid row, but lists all problems in `problems`,
- * in line order.
- */
-export async function checkBatch<R extends BatchRow>(
+/** The rows of a file, with the problems of the rows that cannot be read. */
+export interface ReadBatch {
+  readonly rows: readonly Row[];
+  readonly problems: readonly Problem[];
+  /** Whether most references of the file were paid by another run, such as employee numbers. */
+  readonly isRepeated: boolean;
+}
+
+/** Turns each row into a payment, and refuses a row that repeats an earlier row of the file. */
+export async function readBatch<R extends BatchRow>(
   source: readonly (R | Problem)[],
-  deps: CheckDeps<R>,
-): Promise<BatchCheck> {
-  const read = await onEach(source, deps.plan);
-  const { found, isRepeated } = await inJournal(read.rows, deps);
+  plan: (row: R) => Promise<Row>,
+  lookup: Lookup,
+): Promise<ReadBatch> {
+  const read = await onEach(source, plan);
+  const { found, isRepeated } = await inJournal(read.rows, lookup);
   const seen: EarlierRows = new Map();
   const { rows, problems } = await onEach(found, async (row) => {
     inColumn('ref', () => parseReference(row.ref));
     checkNew(row, seen);
+    return row;
+  });
+  if (source.length === 0)
+    problems.push({ line: 0, kind: 'usage', message: 'The file has no rows to pay.' });
+  return { rows, problems: [...read.problems, ...problems], isRepeated };
+}
+
+/** Checks the whole batch. Does not throw for an invalid row, but lists all problems. */
+export async function checkBatch<R extends BatchRow>(
+  source: readonly (R | Problem)[],
+  deps: CheckDeps<R>,
+): Promise<BatchCheck> {
+  const read = await readBatch(source, deps.plan, deps);
+  const { rows, problems } = await onEach(read.rows, async (row) => {
     const { order: _order, ...kept } = row;
     return { ...kept, standing: await standing(row, deps) };
   });
@@ -132,17 +148,15 @@ export async function checkBatch<R extends BatchRow>(
   const toPay = rows.filter((row) => row.standing !== 'settled');
   const totals = totalsOf(toPay);
   if (problems.length === 0) problems.push(...(await problemsOfDay(totals, deps)));
-  if (source.length === 0)
-    problems.push({ line: 0, kind: 'usage', message: 'The file has no rows to pay.' });
   const columns = source.flatMap((row) => (isProblem(row) ? [] : Object.keys(row.cells)));
   return {
+    ...read,
     count: source.length,
     rows,
     toPay,
     run: latestRun(rows),
-    isRepeated,
     columns: [...new Set(columns)],
-    problems: problems.toSorted((a, b) => a.line - b.line),
+    problems,
     totals,
   };
 }
@@ -297,17 +311,19 @@ export type Available = (ccy: string) => Money | null | undefined;
 export function shortOf(totals: readonly BatchTotal[], available: Available): string[] {
   const wallets = [...new Set(totals.map(({ from }) => from))];
   return wallets.flatMap((ccy) => {
-    const have = available(ccy);
-    if (have === null) return [`You have no ${ccy} wallet.`];
     const own = totals.find((total) => total.from === ccy && total.ccy === ccy);
     const value = own?.amount ?? new Big(0);
-    if (have === undefined || (have.value.gt(0) && have.value.gte(value))) return [];
-    return [shortText(value.eq(0) ? 'money' : `${formatAmount({ ccy, value })} and fees`, have)];
+    const taken = value.eq(0) ? 'money' : `${formatAmount({ ccy, value })} and fees`;
+    return shortText({ ccy, value }, taken, available);
   });
 }
 
-const shortText = (taken: string, have: Money): string =>
-  `The batch takes ${taken} from the ${have.ccy} wallet, but you have ${formatAmount(have)}.`;
+function shortText({ ccy, value }: Money, taken: string, available: Available): string[] {
+  const have = available(ccy);
+  if (have === null) return [`You have no ${ccy} wallet.`];
+  if (have === undefined || (have.value.gt(0) && have.value.gte(value))) return [];
+  return [`The batch takes ${taken} from the ${ccy} wallet, but you have ${formatAmount(have)}.`];
+}
 
 /** The approximate debit of one wallet. */
 export interface Cost {
@@ -410,10 +426,9 @@ export function unpayable(
   { costs, refused }: Pick<Priced, 'costs' | 'refused'>,
   available: Available,
 ): Failure | undefined {
-  const short = costs.flatMap(({ ccy, total }) => {
-    const have = available(ccy);
-    if (!have || have.value.gte(total)) return [];
-    return [shortText(`about ${formatAmount({ ccy, value: total })} including fees`, have)];
+  const short = costs.flatMap(({ ccy, total: value }) => {
+    const taken = `about ${formatAmount({ ccy, value })} including fees`;
+    return shortText({ ccy, value }, taken, available);
   });
   if (short.length > 0) return tooPoor(short);
   const overLimit = refused.find(({ failure }) => failure?.kind === 'limit');
@@ -436,6 +451,8 @@ export const tooPoor = (short: readonly string[]): Failure =>
  */
 export class Ceiling {
   readonly #left: Map<string, Big>;
+  /** The reserved totals by the lines of their rows. */
+  readonly #reserved = new Map<number, Money>();
   /** Whether a row was refused because too little was left. */
   isExceeded = false;
 
@@ -444,18 +461,23 @@ export class Ceiling {
   }
 
   /** Reserves a row's total within the approved total, or returns false if too little is left. */
-  reserve({ ccy, value }: Money): boolean {
+  reserve(line: number, total: Money): boolean {
+    const { ccy, value } = total;
     const left = this.#left.get(ccy);
     if (left === undefined || value.gt(left)) {
       this.isExceeded = true;
       return false;
     }
     this.#left.set(ccy, left.minus(value));
+    this.#reserved.set(line, total);
     return true;
   }
 
   /** Makes the reserved total of an unpaid row available to other rows. */
-  release({ ccy, value }: Money): void {
-    this.#left.set(ccy, value.plus(this.#left.get(ccy) ?? 0));
+  release(line: number): void {
+    const total = this.#reserved.get(line);
+    if (total === undefined) return;
+    this.#left.set(total.ccy, total.value.plus(this.#left.get(total.ccy) ?? 0));
+    this.#reserved.delete(line);
   }
 }

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { fixed, type Money, fromWire } from '../../formats/amount.js';
-import type { Failure } from '../../formats/failure.js';
+import { type Failure, invalid } from '../../formats/failure.js';
 import { folded, grouped } from '../../formats/text.js';
 import {
   invoiceReference,
@@ -16,6 +16,7 @@ import {
   status,
 } from '../../store/journal/payment.js';
 import { digestOf, instructionOf, type Instruction, isShared } from '../instruction/instruction.js';
+import { needOf, orderOf } from '../instruction/order.js';
 import { knownAmounts } from '../limits/limits.js';
 import { decodeOrder, type Order } from '../order/orders.js';
 import { payeeOf } from '../payout/methods.js';
@@ -154,11 +155,31 @@ export function rowOf(
   };
 }
 
+/**
+ * Fills the columns of a row that could be paid now. Throws Failure `usage` for an amount that
+ * needs rates or a balance, because a batch states exact amounts.
+ */
+export function plannedRow(
+  read: Pick<Row, 'line' | 'ref' | 'isNamed' | 'instruction' | 'to' | 'isSlow'> &
+    Partial<Pick<Row, 'cells'>> & { readonly written: string | undefined },
+  now: number,
+): Row {
+  const need = needOf(read.instruction);
+  if (need !== undefined)
+    throw invalid(
+      need === 'wallets'
+        ? '"all" is not allowed here. Write an amount with its unit.'
+        : 'The amount is not in the currency that arrives. Write an amount in bitcoin.',
+    );
+  const order = orderOf(read.instruction, { now });
+  return rowOf({ cells: {}, ...read, written: read.written ?? amountIn(order), order });
+}
+
 const hashOf = (parts: readonly unknown[]): Buffer =>
   createHash('sha256').update(JSON.stringify(parts)).digest();
 
 /** The amount that the destination itself contains, such as the amount of an invoice. */
-export const amountIn = ({ receives }: Order): string =>
+const amountIn = ({ receives }: Order): string =>
   receives === undefined ? '' : `${fixed(receives.value)}${receives.ccy.toLowerCase()}`;
 
 /** The batch run and the row that the journal stores with a payment. */

@@ -11,7 +11,7 @@ import {
 } from '../../formats/failure.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 import { status, type Payment, type PaymentTerms } from '../../store/journal/payment.js';
-import type { ApprovedProposal, Approval, PaymentDeps } from '../payment/model.js';
+import type { ApprovedProposal, Approval, Consent, PaymentDeps } from '../payment/model.js';
 import { methodOf } from '../instruction/instruction.js';
 import { orderOf } from '../instruction/order.js';
 import { pay } from '../payment/pay.js';
@@ -105,13 +105,24 @@ async function payRow(row: Row, options: BatchOptions, deps: BatchDeps): Promise
   if (row.standing === 'settled' && row.payment !== undefined && status(row.payment) === 'paid')
     return { ...withResult(row, row.payment), before: true };
   const { lines, ceiling, proposal } = options.consent;
-  const asking = askingCeiling(ceiling);
-  const isApproved = lines.has(row.line);
+  const { line } = row;
+  const isApproved = lines.has(line);
+  let refusal: Failure | undefined;
+  const consent: Consent =
+    ceiling === undefined
+      ? { by: 'yes', proposal }
+      : {
+          by: 'batch',
+          proposal,
+          async ask(approval) {
+            refusal = refusalOf(approval, line, ceiling);
+            return refusal === undefined;
+          },
+        };
   let submitted: Payment | undefined;
   const payment: PaymentDeps = {
     ...deps.payment,
     on: (event) => {
-      deps.payment.on(event);
       if (event.type === 'submitting') submitted = event.payment;
       else if (event.type === 'journal-failed') deps.warn(event.error);
       else if (event.type === 'exceeded') deps.warn(event.error);
@@ -121,8 +132,8 @@ async function payRow(row: Row, options: BatchOptions, deps: BatchDeps): Promise
     instruction: row.instruction,
     ref: row.ref,
     terms: options.terms(row.from, methodOf(row.instruction)),
-    consent: isApproved ? { ...asking.consent, proposal } : { by: 'nobody' as const },
-    batch: { ...markOf(options.run, row), line: row.line },
+    consent: isApproved ? consent : { by: 'nobody' as const },
+    batch: { ...markOf(options.run, row), line },
   };
   const wait = (options.wait ?? !row.isSlow) ? options.waitTimeout : false;
   try {
@@ -135,8 +146,8 @@ async function payRow(row: Row, options: BatchOptions, deps: BatchDeps): Promise
   } catch (caught) {
     const error = asFailure(caught);
     // A row whose outcome is unknown keeps its share of the approved total.
-    if (!isUnknown(error)) asking.release();
-    const failure = error.kind === 'declined' ? (asking.refusal() ?? error) : error;
+    if (!isUnknown(error)) ceiling?.release(line);
+    const failure = error.kind === 'declined' ? (refusal ?? error) : error;
     return (
       (submitted ? undefined : await paidElsewhere(row, error, deps)) ??
       failedRow(row, failure, submitted !== undefined, deps)
@@ -168,34 +179,20 @@ async function failedRow(
   };
 }
 
-/** Approves quotes of a row until the approved total is used up. */
-function askingCeiling(ceiling: Ceiling | undefined) {
-  let reserved: Money | undefined;
-  let refusal: Failure | undefined;
-  const release = (): void => {
-    if (reserved !== undefined) ceiling?.release(reserved);
-    reserved = undefined;
-  };
-  const ask = async ({ quote: { total, txnId }, unusual }: Approval): Promise<boolean> => {
-    release();
-    const [warning] = unusual;
-    if (warning === undefined && ceiling?.reserve(total) === true) {
-      reserved = total;
-      return true;
-    }
-    const why =
-      warning === undefined
-        ? `this row costs ${formatAmount(total)}, so the batch would exceed the total that you ` +
-          'approved.'
-        : `${warning}. Pay this row separately to approve the cost.`;
-    refusal = new Failure('limit', why, { money: 'Not sent', txnId });
-    return false;
-  };
-  return {
-    release,
-    refusal: () => refusal,
-    consent: ceiling === undefined ? { by: 'yes' as const } : { by: 'batch' as const, ask },
-  };
+/** Reserves the total of a row's quote. Returns why the batch must not pay the quote. */
+function refusalOf(
+  { quote: { total, txnId }, unusual: [warning] }: Approval,
+  line: number,
+  ceiling: Ceiling,
+): Failure | undefined {
+  ceiling.release(line);
+  if (warning === undefined && ceiling.reserve(line, total)) return undefined;
+  const why =
+    warning === undefined
+      ? `this row costs ${formatAmount(total)}, so the batch would exceed the total that you ` +
+        'approved.'
+      : `${warning}. Pay this row separately to approve the cost.`;
+  return new Failure('limit', why, { money: 'Not sent', txnId });
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   canonicalJson,
   decimal,
   digestOf,
+  exact,
   instructionOf,
   instructionSchema,
   storedInstruction,
@@ -17,8 +18,7 @@ import { describeDuration } from '../../formats/calendar.js';
 import { type Failure, invalid } from '../../formats/failure.js';
 import { jsonIn } from '../../formats/text.js';
 import type { Payment } from '../../store/journal/payment.js';
-import { amountIn, rowOf, type Row } from '../batch/row.js';
-import { needOf, orderOf } from '../instruction/order.js';
+import { plannedRow, type Row } from '../batch/row.js';
 import { sameAgain } from '../limits/limits.js';
 import { readSendNow, type SendEnvironment, type SendWords } from '../instruction/send.js';
 import { readPayoutFile } from '../payout/from-file.js';
@@ -139,21 +139,17 @@ export const proposedRows = (
 ): Row[] =>
   rows.map((instruction, index) => {
     const { to, isSlow } = readAgain(instruction, environment);
-    if (needOf(instruction) !== undefined) throw refused('a row of a batch needs an exact amount.');
-    const order = orderOf(instruction, environment);
-    const { amount } = instruction;
     const ref = batch?.refs[index];
-    return rowOf({
+    const read = {
       line: index + 1,
       ref: ref ?? `${referenceOf(id)}/${index + 1}`,
       isNamed: ref != null,
       instruction,
-      order,
       to,
-      written: typeof amount === 'string' ? amountIn(order) : amount.written,
+      written: exact(instruction)?.written,
       isSlow,
-      cells: {},
-    });
+    };
+    return plannedRow(read, environment.now);
   });
 
 /** Reads an instruction again from its words, so that the file cannot name a false payee. */

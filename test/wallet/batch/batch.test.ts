@@ -6,7 +6,7 @@ import { parseAmount } from '../../../src/formats/amount.js';
 import { Failure, type FailureKind } from '../../../src/formats/failure.js';
 import { shortOf } from '../../../src/wallet/batch/check.js';
 import { derivedRef, type Row } from '../../../src/wallet/batch/row.js';
-import { isProblem, readRows } from '../../../src/wallet/batch/rows.js';
+import { isProblem, readRows } from '../../../src/wallet/batch/file.js';
 import { emptyTally, failureOf, tallied } from '../../../src/wallet/batch/run.js';
 import type { Order } from '../../../src/wallet/order/orders.js';
 import { lnurlOrder, onchainOrder } from '../../support/orders.js';

@@ -60,10 +60,10 @@ test('priceRows quotes another row after a refusal, but stops at a temporary fai
 test('Ceiling admits rows up to the approved total and frees the amount of a failed row', () => {
   const ceiling = new Ceiling([{ ccy: 'BTC', value: new Big(1) }]);
   expect([
-    ceiling.reserve(money('BTC', '0.6')),
-    ceiling.reserve(money('BTC', '0.6')),
-    ceiling.reserve(money('VND', 1)),
+    ceiling.reserve(2, money('BTC', '0.6')),
+    ceiling.reserve(3, money('BTC', '0.6')),
+    ceiling.reserve(4, money('VND', 1)),
   ]).toEqual([true, false, false]);
-  ceiling.release(money('BTC', '0.6'));
-  expect(ceiling.reserve(money('BTC', 1))).toBe(true);
+  ceiling.release(2);
+  expect(ceiling.reserve(5, money('BTC', 1))).toBe(true);
 });

@@ -1,6 +1,5 @@
 // Reads every row of a paged list, whatever the service reports about page size and total.
 import { Failure } from '../formats/failure.js';
-import type { TransactionFilter } from './types.js';
 
 export interface Page<T> {
   readonly rows: readonly T[];
@@ -26,18 +25,19 @@ const pagesAhead = 8;
 /** The page count above which a list counts as endless: two million rows in pages of 20. */
 const mostPages = 100_000;
 
-/** The end of the searched period, in the far future, because this machine's clock may be slow. */
-export const endTime = '2100-01-01T00:00:00.000Z';
+/** The latest end of a searched period, because this machine's clock may be slow. */
+const latest = Date.UTC(2100, 0);
 
 /**
- * Returns the list filter for transactions created since a time, in epoch ms by the service's
- * clock. Without a limit, the client reads pages as large as the service allows.
+ * Returns the list filter for transactions created since a time and before an end, in epoch ms by
+ * the service's clock. Without a limit, the client reads pages as large as the service allows.
  */
-export const spanFilter = (since: number): TransactionFilter => ({
-  time: 'other',
-  startTime: new Date(Math.max(since, 0)).toISOString(),
-  endTime,
-});
+export const spanFilter = (since: number, end = Infinity) =>
+  ({
+    time: 'other',
+    startTime: new Date(Math.max(since, 0)).toISOString(),
+    endTime: new Date(Math.max(Math.min(end - 1, latest), 0)).toISOString(),
+  }) as const;
 
 export interface ListSource<T> {
   readonly fetch: (page: number) => Promise<Page<T>>;

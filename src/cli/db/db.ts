@@ -20,7 +20,7 @@ import { choice, flag } from '../values.js';
 import { counted } from '../../formats/text.js';
 import { progressBar } from '../../terminal/cards/card.js';
 import { type Verified, verify } from '../../wallet/payment/story.js';
-import { beginningOf, createdSinceOption, instant, startOf } from '../tx/history.js';
+import { createdSinceOption, instant, spanAsked, startOf } from '../tx/history.js';
 import { decisive } from '../../store/journal/payment.js';
 import { importMissing } from '../../wallet/history/import-payments.js';
 import { showProgress } from '../statement/open-books.js';
@@ -202,7 +202,7 @@ export const dbImport = defineCommand({
     const onRead = showProgress('Comparing the journal', context);
     try {
       const { uncounted, unclear, ...counts } = await importMissing(
-        await beginningOf(since, service),
+        (await spanAsked({ since }, service)).first,
         { service, journal: await journal(), scope, account, now, newId, onRead },
       );
       for (const payment of await openPayments(context))

@@ -25,7 +25,7 @@ import type { Context } from '../context.js';
 import { defineCommand, list } from '../define.js';
 import { hasInbox } from '../tx/local-facts.js';
 import { attemptsHere, openBooks, showProgress, sourcesOf } from '../statement/open-books.js';
-import { beginningOf, createdSinceOption, instantsOf, month } from '../tx/history.js';
+import { createdSinceOption, month, spanAsked } from '../tx/history.js';
 import { text } from '../values.js';
 
 export const reconcile = defineCommand({
@@ -42,9 +42,7 @@ export const reconcile = defineCommand({
   changes: true,
   async run(flags, context) {
     const { client } = await context.account();
-    const { since, until } = instantsOf(flags, client.serviceNow());
-    const end = until !== undefined && 'last' in until ? until.last + 1 : always.end;
-    return compareAll({ first: await beginningOf(since, client), end }, context);
+    return compareAll(await spanAsked(flags, client), context);
   },
   view: list<DifferenceRow, Compared>(differenceList, ({ comparison }) => comparison.differences()),
   remarks({ comparison, books }) {
@@ -103,11 +101,7 @@ async function readList(
   const { client } = await context.account();
   const onRead = showProgress('Comparing', context);
   const from = first - quoteMs;
-  const filter = {
-    ...spanFilter(from),
-    ...(end < always.end && { endTime: new Date(end).toISOString() }),
-  };
-  const listed = createdSince(client.eachTransactionPage(filter), from);
+  const listed = createdSince(client.eachTransactionPage(spanFilter(from, end)), from);
   try {
     for await (const page of withFigures(listed, (txnId) => client.transaction(txnId))) {
       onRead(page.length);

@@ -4,16 +4,18 @@ import { fieldFromWireName } from '../../api/wire.js';
 import type { TransactionFilter, ListedTransaction } from '../../api/types.js';
 import { Failure, invalid } from '../../formats/failure.js';
 import {
+  always,
   monthSpan,
   ownZone,
   parseInstant,
   parseMonth,
   type Instant,
+  type Span,
 } from '../../formats/calendar.js';
 import { methodNames, methodProperties } from '../../formats/rails.js';
 import { knownStates, isQuoted } from '../../formats/states.js';
 import { didYouMean, entryOf, plainLetters } from '../../formats/text.js';
-import { endTime } from '../../api/pages.js';
+import { spanFilter } from '../../api/pages.js';
 import { choice, word, type ValuesOf } from '../values.js';
 import type { RecipientOf } from '../../terminal/views/transaction-view.js';
 import type { Context } from '../context.js';
@@ -143,9 +145,9 @@ export async function historyFilter(
   service: ServiceClient,
 ): Promise<TransactionFilter> {
   const { time, state, srcMethod, destMethod, excludeSrcMethod, excludeDestMethod } = flags;
-  const { since, until } = instantsOf(flags, service.serviceNow());
+  const { first, end } = await spanAsked(flags, service);
   return {
-    ...(time === undefined ? await period(since, until, service) : { time }),
+    ...(time === undefined ? spanFilter(first, end) : { time }),
     txnStatuses: state,
     srcMethods: joined(srcMethod, service),
     destMethods: joined(destMethod.flatMap(calledBy), service),
@@ -160,17 +162,24 @@ function calledBy(method: string): readonly string[] {
   return same.length === 0 ? [method] : same;
 }
 
-/** Throws Failure `usage` for more than one kind of period. */
-export function instantsOf(
+/**
+ * Returns the span of `--month`, or of `--since` and `--until`, by the service's clock: all of
+ * history by default. Throws Failure `usage` for contradictory periods.
+ */
+export async function spanAsked(
   { time, since, until, month: of }: Partial<PeriodFlags>,
-  now: number,
-): { readonly since: Instant | undefined; readonly until: Instant | undefined } {
-  const isSpan = since !== undefined || until !== undefined;
-  if ([time !== undefined, isSpan, of !== undefined].filter(Boolean).length > 1)
+  service: ServiceClient,
+): Promise<Span> {
+  const hasSpan = since !== undefined || until !== undefined;
+  if ([time !== undefined, hasSpan, of !== undefined].filter(Boolean).length > 1)
     throw invalid('Give --time, --month, or --since and --until, not two of them.');
-  if (of === undefined) return { since, until };
-  const { first, end } = monthSpan(of, ownZone(), now);
-  return { since: { first, last: first }, until: { first: end - 1, last: end - 1 } };
+  if (of !== undefined) return monthSpan(of, ownZone(), service.serviceNow());
+  const now = [since, until].some(isRelative) ? await timeOf(service) : 0;
+  const first = startOf(since, now);
+  const end =
+    until === undefined ? always.end : ('ago' in until ? now - until.ago : until.last) + 1;
+  if (first >= end) throw invalid('--since must not be later than --until.');
+  return { first, end };
 }
 
 function joined(words: readonly string[], { maker }: ServiceClient): string | undefined {
@@ -180,27 +189,9 @@ function joined(words: readonly string[], { maker }: ServiceClient): string | un
   return methods.length === 0 ? undefined : methods.join(',');
 }
 
-async function period(
-  since: Instant | undefined,
-  until: Instant | undefined,
-  service: ServiceClient,
-) {
-  const now = [since, until].some(isRelative) ? await timeOf(service) : service.serviceNow();
-  const start = startOf(since, now);
-  const end =
-    until === undefined ? Date.parse(endTime) : 'ago' in until ? now - until.ago : until.last;
-  if (start > end) throw invalid('--since must not be later than --until.');
-  return { time: 'other', startTime: isoTime(start), endTime: isoTime(end) } as const;
-}
-
 const isRelative = (each: Instant | undefined): boolean => each !== undefined && 'ago' in each;
 
 /** Returns the start of the period in epoch ms, or 0 without a period. */
-export const beginningOf = async (
-  since: Instant | undefined,
-  service: ServiceClient,
-): Promise<number> => startOf(since, isRelative(since) ? await timeOf(service) : 0);
-
 export const startOf = (since: Instant | undefined, now: number): number =>
   since === undefined ? 0 : 'ago' in since ? now - since.ago : since.first;
 
@@ -237,8 +228,6 @@ const periodNames: Readonly<Record<(typeof periods)[number], string>> = {
   '6m': 'last 6 months',
   '1y': 'last year',
 };
-
-const isoTime = (at: number): string => new Date(Math.max(at, 0)).toISOString();
 
 /**
  * Returns a function that tests whether a transaction contains every word, regardless of letter

@@ -43,9 +43,9 @@ import {
   notReceived,
   requestMoney,
   type Payable,
-  checkedBitcoinDeposit,
-  checkedUsdtDeposit,
-  lightningAddressOf,
+  readDeposit,
+  type DepositCcy,
+  type DepositChain,
 } from '../../wallet/receive/request.js';
 import { readAsked, type RequestedAmount } from '../../wallet/quote/quote.js';
 import { rememberIds } from '../tx/resolve-id.js';
@@ -54,7 +54,6 @@ import { guide } from '../payment/guided.js';
 import { reference } from '../payment/payment-options.js';
 import { copying, openFullScreen, takeKeys } from '../../terminal/full-screen.js';
 import type { Key } from 'node:readline';
-import { formatBip21, encodeLnurl, payUrl } from '../../formats/destination.js';
 
 const receiveOptions = {
   note: text().optional().describe('a note for yourself; the payer does not see it'),
@@ -65,12 +64,6 @@ const receiveOptions = {
 };
 
 type ReceiveFlags = Partial<ValuesOf<typeof receiveOptions>>;
-
-const chains = { tron: 'TRON', eth: 'ETH' } as const;
-type Chain = keyof typeof chains;
-
-const deposits = { btc: bitcoinDeposit, usdt: usdtDeposit, lightning: lightningDeposit };
-type DepositCcy = keyof typeof deposits;
 
 /** The methods of a request, in words, and the name of the text that a payer copies. */
 const methods = {
@@ -85,7 +78,7 @@ interface Asked {
   readonly method?: ReceiveMethod | 'address' | undefined;
   readonly amount?: string | undefined;
   readonly ccy?: DepositCcy | undefined;
-  readonly chain?: Chain | undefined;
+  readonly chain?: DepositChain | undefined;
   /** The way that the person chose, which determines the other answers. */
   readonly way?: Asked | undefined;
 }
@@ -542,41 +535,8 @@ async function readAddress(
   context: Context,
 ): Promise<CheckedDeposit> {
   if (ccy === undefined) throw new Error('The currency of the deposit address was not chosen.');
-  const { answer, deposit } = await deposits[ccy](context, chain);
+  const { client } = await context.account();
+  const { answer, deposit } = await readDeposit(ccy, chain, context.settings.network, client);
   if (qrFile !== undefined) await writeQr(qrFile, deposit.code);
   return { answer, deposit: { ...deposit, qrFile } };
-}
-
-async function bitcoinDeposit({ account, settings }: Context): Promise<CheckedDeposit> {
-  const answer = await (await account()).client.bitcoinAddress();
-  const address = checkedBitcoinDeposit(answer, settings.network);
-  return { answer, deposit: { ccy: 'BTC', chain: 'Bitcoin', address, code: formatBip21(address) } };
-}
-
-async function usdtDeposit(
-  { account }: Context,
-  named: Chain | undefined,
-): Promise<CheckedDeposit> {
-  if (named === undefined) throw new Error('The chain of the USDT address was not chosen.');
-  const chain = chains[named];
-  const { client } = await account();
-  const answer = await client.usdtAddress(chain);
-  const own = await client.accountId().catch(() => undefined);
-  const address = checkedUsdtDeposit(answer, chain, own);
-  const name = chain === 'TRON' ? 'TRON' : 'Ethereum';
-  return { answer, deposit: { ccy: 'USDT', chain: name, address, code: address } };
-}
-
-/**
- * Returns the deposit address for a Lightning Address. The QR code contains the LNURL of the
- * Lightning Address (LUD-16), because more wallets can read an LNURL from a QR code.
- */
-async function lightningDeposit({ client }: Context): Promise<CheckedDeposit> {
-  const lightningAddress = lightningAddressOf(await (await client()).account());
-  const { address } = lightningAddress;
-  const code = `lightning:${encodeLnurl(payUrl(lightningAddress))}`;
-  return {
-    answer: { lightningAddress: address },
-    deposit: { ccy: 'BTC', chain: 'Lightning', address, code },
-  };
 }

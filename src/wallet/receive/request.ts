@@ -18,10 +18,12 @@ import {
 import { fixed, fromWire, type Money, moneyFromWire, msatOf } from '../../formats/amount.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import {
+  encodeLnurl,
   formatBip21,
   parseBip21,
   type LightningAddress,
   parseLightningAddress,
+  payUrl,
 } from '../../formats/destination.js';
 import { isOnNetwork, type Network } from '../../formats/rails.js';
 import { type Fields, messageOf } from '../../formats/text.js';
@@ -326,6 +328,63 @@ function checkedInvoice(txn: Transaction, amount: Money, network: Network, now: 
     throw notUsable('an invoice for a different amount', txnId);
   if (invoice.expiresAt <= now) throw notUsable('an expired invoice', txnId);
   return { text: invoice.invoice, code: invoice.invoice, expiresAt: invoice.expiresAt };
+}
+
+/** The currencies with permanent addresses, and the Lightning Address. */
+export type DepositCcy = 'btc' | 'usdt' | 'lightning';
+
+/** The blockchains of USDT: the names on the wire and in words. */
+const usdtChains = {
+  tron: { wire: 'TRON', chain: 'TRON' },
+  eth: { wire: 'ETH', chain: 'Ethereum' },
+} as const;
+export type DepositChain = keyof typeof usdtChains;
+
+/** A permanent address of the account. */
+export interface PermanentAddress {
+  readonly ccy: string;
+  /** The common name of the blockchain, such as `TRON`. */
+  readonly chain: string;
+  readonly address: string;
+  /** The content of the QR code. */
+  readonly code: string;
+}
+
+/** Reads and checks a permanent address. `answer` is the response of the service. */
+export async function readDeposit(
+  ccy: DepositCcy,
+  chainName: DepositChain | undefined,
+  network: Network,
+  service: {
+    account(): Promise<Fields>;
+    accountId(): Promise<string>;
+    bitcoinAddress(): Promise<BitcoinAddress>;
+    usdtAddress(chain: UsdtChain): Promise<UsdtAddress>;
+  },
+): Promise<{ readonly answer: object; readonly deposit: PermanentAddress }> {
+  if (ccy === 'btc') {
+    const answer = await service.bitcoinAddress();
+    const address = checkedBitcoinDeposit(answer, network);
+    return {
+      answer,
+      deposit: { ccy: 'BTC', chain: 'Bitcoin', address, code: formatBip21(address) },
+    };
+  }
+  if (ccy === 'lightning') {
+    const found = lightningAddressOf(await service.account());
+    const { address } = found;
+    // The QR code contains the LNURL of the Lightning Address (LUD-16), because more wallets can
+    // read an LNURL from a QR code.
+    const code = `lightning:${encodeLnurl(payUrl(found))}`;
+    const answer = { lightningAddress: address };
+    return { answer, deposit: { ccy: 'BTC', chain: 'Lightning', address, code } };
+  }
+  if (chainName === undefined) throw new Error('The chain of the USDT address was not chosen.');
+  const { wire, chain } = usdtChains[chainName];
+  const answer = await service.usdtAddress(wire);
+  const own = await service.accountId().catch(() => undefined);
+  const address = checkedUsdtDeposit(answer, wire, own);
+  return { answer, deposit: { ccy: 'USDT', chain, address, code: address } };
 }
 
 /**

@@ -268,30 +268,30 @@ function institutionSteps(start: Draft, { institutions }: PayoutPrompts): Step<D
   };
   return [
     async (soFar, before, pose) => {
-      const { institution, ...others } = soFar;
-      if (institution !== undefined) return undefined;
+      if (soFar.institution !== undefined) return undefined;
       const [flag, earlier] = [flagWords('institution'), before?.institution];
       const choices = (await listedFor(soFar)).map(({ institutionCode, institutionName }) => ({
         value: { institution: institutionCode, institutionName: institutionName ?? undefined },
         name: `${institutionName} (${institutionCode})`,
       }));
-      const chosen =
+      const given = await pose<Draft>(
         choices.length === 0
-          ? pose({
+          ? {
               message:
                 'Code of the bank or mobile wallet (the service has no list for this country)',
               flag,
               default: earlier,
               parse: (text) => ({ institution: anyText(text) }),
-            })
-          : pose({
+            }
+          : {
               message: methodAt(soFar)?.institutionType === 'mobile' ? 'Mobile wallet' : 'Bank',
               flag,
               choices: sorted(choices),
               default: choices.find(({ value }) => value.institution === earlier)?.value,
               isSearch: true,
-            });
-      return taking<Draft, Draft>(chosen, (given) => ({ ...others, ...given }));
+            },
+      );
+      return given === back ? back : { ...soFar, ...given };
     },
     async (soFar, before, pose) => {
       const isKnown = start.institution !== undefined || soFar.institutionName !== undefined;

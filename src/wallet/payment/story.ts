@@ -5,7 +5,13 @@ import { money, shortAmount } from '../../formats/amount.js';
 import { describeDuration, formatDuration } from '../../formats/calendar.js';
 import type { NextStep } from '../../formats/failure.js';
 import { entryOf, ownReference, messageOf } from '../../formats/text.js';
-import { decisive, latest, status, type Payment } from '../../store/journal/payment.js';
+import {
+  decisive,
+  latest,
+  status,
+  type Payment,
+  type PaymentStatus,
+} from '../../store/journal/payment.js';
 import type { Actor, Detail, TrailStep } from '../../store/journal/steps.js';
 import { instructionOf, digestOf } from '../instruction/instruction.js';
 import { inWords } from '../instruction/words.js';
@@ -253,7 +259,10 @@ function unansweredInWords({ request }: Detail, at: number, before?: TrailStep):
 const fromInWords = ({ host, pid }: Detail): string =>
   pid == null ? '' : `, from process ${pid}${host == null ? '' : ` on ${host}`}`;
 
-/** Where the money is, and the next command. */
+/**
+ * Where the money is, and the next command, about the transaction that decides what happened.
+ * @param id the latest transaction id, otherwise the reference
+ */
 function endOf(payment: Payment, id: string): Pick<Story, 'end' | 'next'> {
   const { approvedTotal, spendCcy, state, resolution, txnId } = decisive(payment);
   const amount =
@@ -261,34 +270,27 @@ function endOf(payment: Payment, id: string): Pick<Story, 'end' | 'next'> {
       ? 'the amount is not known here'
       : `${amountOf(approvedTotal, spendCcy)} left your ${spendCcy} wallet`;
   const { from } = instructionOf(payment);
-  const next: NextStep = { do: 'show', id: txnId ?? id };
-  switch (status(payment)) {
-    case 'paid':
-      return { end: `${resolution === null ? 'Paid once' : 'Recorded as paid'}: ${amount}.`, next };
-    case 'in-flight':
-      return state === 'submitting'
-        ? {
-            end: 'Outcome unknown: the service has not confirmed whether it made the payment.',
-            next: { do: 'resume', id },
-          }
-        : { end: `On its way: ${amount}.`, next: { ...next, do: 'watch' } };
-    case 'unknown':
-    case 'error':
-      return {
-        end: 'Outcome unknown: ask the service whether the money moved, then record its answer.',
-        next: { do: 'resolve', id },
-      };
-    case 'failed':
-      return { end: `Nothing was taken from your ${from} wallet.`, next };
-    case 'abandoned':
-      return {
-        end: `Nothing was sent. Your ${from} wallet is unchanged.`,
-        next: txnId === null ? { do: 'see-history' } : next,
-      };
-    case 'open':
-      return { end: 'Nothing was sent yet.', next: { do: 'resume', id } };
-  }
+  const ask = 'Outcome unknown: ask the service whether the money moved, then record its answer.';
+  const ends: Readonly<Record<PaymentStatus, readonly [end: string, does?: StepFor]>> = {
+    paid: [`${resolution === null ? 'Paid once' : 'Recorded as paid'}: ${amount}.`],
+    'in-flight':
+      state === 'submitting'
+        ? ['Outcome unknown: the service has not confirmed whether it made the payment.', 'resume']
+        : [`On its way: ${amount}.`, 'watch'],
+    unknown: [ask, 'resolve'],
+    error: [ask, 'resolve'],
+    failed: [`Nothing was taken from your ${from} wallet.`],
+    abandoned: [`Nothing was sent. Your ${from} wallet is unchanged.`],
+    open: ['Nothing was sent yet.', 'resume'],
+  };
+  const found = status(payment);
+  const [end, does = 'show'] = ends[found];
+  const isUnknownThere = found === 'abandoned' && txnId === null;
+  return { end, next: isUnknownThere ? { do: 'see-history' } : { do: does, id: txnId ?? id } };
 }
+
+type StepFor = 'show' | 'resume' | 'watch' | 'resolve';
+
 export interface Verified {
   readonly payments: number;
   readonly steps: number;

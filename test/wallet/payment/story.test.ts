@@ -393,3 +393,20 @@ test('a payment of an agent', () => {
       "
     `);
 });
+
+test('an unknown attempt before a lapsed attempt is the one whose outcome to record', () => {
+  const attempt: Attempt = { ...requested(1, '{}'), state: 'unknown', txnId: 'first' };
+  const payment: Payment = {
+    id: 'p',
+    scope: 'ne01',
+    account: 'ne01',
+    ref: 'order-4711',
+    ...asked,
+    terms: {},
+    attempts: [attempt, { ...requested(2, '{}'), state: 'lapsed', txnId: 'second' }],
+    abandoned: false,
+    openedAt: start,
+    updatedAt: start,
+  };
+  expect(storyOf(payment, [], sendWord).next).toEqual({ do: 'resolve', id: 'first' });
+});

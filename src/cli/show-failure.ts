@@ -18,7 +18,12 @@ export function showFailure(
   globals?: Globals,
 ): void {
   const { stderr } = proc;
-  const { json, debug, color } = globals === undefined ? requestedBy(line) : errorOutputOf(globals);
+  const { json, output, debug, color } = globals ?? {
+    json: line.has('json'),
+    output: line.word('output'),
+    debug: line.has('debug'),
+    color: !line.has('no-color'),
+  };
   if (isLog(stderr)) {
     const { txnId, requestId } = failure;
     if (debug) stderr.entry('debug', causesOf(failure).trimEnd());
@@ -31,7 +36,7 @@ export function showFailure(
       error: failureFields(failure, globals ?? {}),
     });
   }
-  if (json) {
+  if (json || /^jsonl?$/.test(output ?? '')) {
     if (debug) stderr.write(causesOf(failure));
     stderr.write(`${failureJson(failure, globals ?? {})}\n`);
     return;
@@ -46,21 +51,6 @@ export function showFailure(
   stderr.write(`${(terminal.unicode ? lines : lines.map(asciiGlyphs)).join('\n')}\n`);
   if (debug) stderr.write(causesOf(failure));
 }
-
-type ErrorOutput = Pick<Globals, 'json' | 'debug' | 'color'>;
-
-const errorOutputOf = ({ json, output, debug, color }: Globals): ErrorOutput => ({
-  json: json || output === 'json' || output === 'jsonl',
-  debug,
-  color,
-});
-
-/** Returns the output options of a command line that svcpay could not parse. */
-const requestedBy = (line: CommandLine): ErrorOutput => ({
-  json: line.has('json') || /^jsonl?$/.test(line.word('output') ?? ''),
-  debug: line.has('debug'),
-  color: !line.has('no-color'),
-});
 
 function causesOf(failure: Failure): string {
   const stacks: string[] = [];

@@ -354,15 +354,10 @@ const annotations = (effect: Effect) =>
     ? { readOnlyHint: true, destructiveHint: false }
     : { destructiveHint: effect === 'pays', ...(effect === 'pays' && { idempotentHint: true }) };
 
-interface Batch {
-  /** The ids of the requests without a response. */
-  readonly open: Set<unknown>;
-  readonly responses: unknown[];
-}
-
 /** Returns the streams of a server that gets and sends single messages. */
 function withBatches(stdin: Readable, stdout: Writable): [Readable, Writable] {
-  const batches = new Set<Batch>();
+  /** The batch of each request without a response. */
+  const batchOf = new Map<unknown, { readonly size: number; readonly responses: unknown[] }>();
   async function* messages(): AsyncGenerator<string> {
     for await (const line of createInterface({ input: stdin })) {
       const parts = line.trimStart().startsWith('[') ? jsonIn(line) : undefined;
@@ -371,21 +366,20 @@ function withBatches(stdin: Readable, stdout: Writable): [Readable, Writable] {
         continue;
       }
       const requests = parts.filter((part) => isFields(part) && 'id' in part && 'method' in part);
-      const batch = { open: new Set(requests.map(({ id }) => id)), responses: [] };
-      if (batch.open.size > 0) batches.add(batch);
+      const batch = { size: requests.length, responses: [] };
+      for (const { id } of requests) batchOf.set(id, batch);
       for (const part of parts) yield `${JSON.stringify(part)}\n`;
     }
   }
   const output = new Writable({
     write(chunk: Buffer, _encoding, done) {
-      const message = batches.size === 0 ? undefined : jsonIn(chunk.toString('utf8'));
+      const message = batchOf.size === 0 ? undefined : jsonIn(chunk.toString('utf8'));
       const id = isFields(message) && !('method' in message) ? message['id'] : undefined;
-      const batch = [...batches].find(({ open }) => open.has(id));
+      const batch = batchOf.get(id);
       if (batch === undefined) return void stdout.write(chunk, done);
-      batch.open.delete(id);
+      batchOf.delete(id);
       batch.responses.push(message);
-      if (batch.open.size > 0) return done();
-      batches.delete(batch);
+      if (batch.responses.length < batch.size) return done();
       stdout.write(`${JSON.stringify(batch.responses)}\n`, done);
     },
   });

@@ -38,20 +38,23 @@ export function stepsOf(transaction: Stepped, reached: readonly string[] = []): 
   const { txnState } = transaction;
   const kind = kindOf(transaction);
   const end = kind.endsWith('receive') ? 'received' : 'settled';
-  const step = (state: string, at: Step['at']): Step => ({
-    state,
-    at,
-    word: state === 'completed' ? end : uncountedWord({ ...transaction, txnState: state }),
-  });
+  const step =
+    (at: Step['at']) =>
+    (state: string): Step => ({
+      state,
+      at,
+      word: state === 'completed' ? end : uncountedWord({ ...transaction, txnState: state }),
+    });
   const way = ways[kind];
   const present = way.indexOf(txnState);
-  if (present >= 0)
-    return way.map((state, i) =>
-      step(state, i < present ? 'passed' : i > present ? 'ahead' : 'present'),
-    );
-  const passed = way.filter((state, i) => i === 0 || reached.includes(state));
-  const last: Step = { state: txnState, word: stateWord(transaction), at: 'present' };
-  return [...passed.map((state) => step(state, 'passed')), last];
+  const isPassed = (state: string, i: number): boolean =>
+    present < 0 ? i === 0 || reached.includes(state) : i < present;
+  const ahead = present < 0 ? [] : way.slice(present + 1);
+  return [
+    ...way.filter(isPassed).map(step('passed')),
+    step('present')(txnState),
+    ...ahead.map(step('ahead')),
+  ];
 }
 
 const signs = { passed: '✓', present: '●', ahead: '○' } as const;

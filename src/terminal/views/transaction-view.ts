@@ -84,7 +84,6 @@ const rowsOnly = (
   value: (row: ListedTransaction) => Cell,
 ): Column<ListedTransaction> => ({
   name,
-  title: name,
   value,
   only: 'rows',
 });

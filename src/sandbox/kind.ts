@@ -1,8 +1,17 @@
 // The interface of a kind of transaction, and the steps that kinds share: reading a create request,
 // pricing a quote, and sending.
 import Big from 'big.js';
-import { decimalsOf } from '../formats/amount.js';
-import { badRequest, currency, fields, isMovable, number, type State, unmovable } from './wire.js';
+import { decimalsOf, formatAmount } from '../formats/amount.js';
+import {
+  badRequest,
+  currency,
+  fields,
+  isMovable,
+  number,
+  type State,
+  unmovable,
+  notEnoughFunds,
+} from './wire.js';
 import { type Quote, insertTransaction, type Transaction } from './transactions.js';
 import {
   serviceFeeOf,
@@ -13,7 +22,7 @@ import {
 } from './unspecified.js';
 import * as v from 'valibot';
 import { type Context, schedule } from './world.js';
-import type { Account } from './accounts.js';
+import { type Account, availableIn } from './accounts.js';
 import { recordState, scheduleLapse, completeSend, confirmSend, endSend, move } from './engine.js';
 
 export const requestedSide = v.pipe(
@@ -52,8 +61,18 @@ export interface Kind {
   readonly to?: readonly string[];
   /** The only currency of the payment network, if the kind uses one. */
   readonly carries?: { readonly network: string; readonly ccy: string };
-  /** Computes a quote. Throws a `Refusal` for requests that this kind does not support. */
-  readonly quote: (ctx: Context, request: CreateRequest) => Quote;
+  readonly fee: Parameters<typeof serviceFeeOf>[0];
+  /**
+   * A fixed fee in the destination currency, or a function of the source amount that returns a fee
+   * in the source currency.
+   */
+  readonly networkFee?: Big | ((sourceAmount: Big, decimals: number) => Big);
+  /** The side that must have the requested amount, by default the side that has an amount. */
+  readonly amountOn?: Side;
+  /** The smallest amount, in BTC. */
+  readonly minimum?: Big;
+  /** Reads the request. Throws a `Refusal` for requests that this kind does not support. */
+  readonly read: (ctx: Context, request: CreateRequest) => Details;
   readonly confirm: Step;
   /** How an external payer pays a transaction that waits for a payment in the state `state`. */
   readonly payable?: { readonly state: State; readonly pay: Step };
@@ -63,32 +82,22 @@ export interface Kind {
   readonly arrive?: Step;
 }
 
-interface RequestedAmount {
-  readonly side: 'source' | 'dest';
-  readonly amount: Big;
-}
+type Side = 'source' | 'dest';
 
-/**
- * The amount on one side of a create request, by default on the side that has an amount. Throws a
- * `Refusal` if the side has no amount.
- */
-export function requestedAmount(
-  request: CreateRequest,
-  required?: 'source' | 'dest',
-): RequestedAmount {
-  const side = required ?? (request.source.amtRequested === undefined ? 'dest' : 'source');
-  const amount = request[side].amtRequested;
-  if (amount !== undefined) return { side, amount };
-  throw badRequest(`${required === undefined ? '' : `${side}Req.`}amtRequested is required`);
-}
+/** The details of a quote, and the amount at the destination if the destination fixes it. */
+type Details = Partial<
+  Pick<Quote, 'sourceDetails' | 'destDetails' | 'sourceOfFunds' | 'recipientId'>
+> & { readonly amount?: Big };
 
-interface PriceTerms extends RequestedAmount {
-  readonly fee: Parameters<typeof serviceFeeOf>[0];
-  /**
-   * A fixed fee in the destination currency, or a function of the source amount that returns a fee
-   * in the source currency.
-   */
-  readonly networkFee?: Big | ((sourceAmount: Big, decimals: number) => Big);
+function quoteOf(ctx: Context, kind: Kind, request: CreateRequest): Quote {
+  const { amount: fixed, ...details } = kind.read(ctx, request);
+  const side = kind.amountOn ?? (request.source.amtRequested === undefined ? 'dest' : 'source');
+  const amount = fixed ?? request[side].amtRequested;
+  if (amount === undefined)
+    throw badRequest(`${kind.amountOn ? `${side}Req.` : ''}amtRequested is required`);
+  if (kind.minimum !== undefined && amount.lt(kind.minimum))
+    throw badRequest(`the minimum is ${kind.minimum.toFixed()} BTC`);
+  return { ...price(request, kind, side, amount), ...details };
 }
 
 /**
@@ -96,9 +105,11 @@ interface PriceTerms extends RequestedAmount {
  * which the client requested no amount, fees, charge and arriving amount. Throws a `Refusal` for an
  * amount that is too small or too large, has too many decimals, or does not cover the fees.
  */
-export function price(
+function price(
   { source: { ccy: sourceCcy }, dest: { ccy: destCcy }, deduct }: CreateRequest,
-  { side, amount, fee, networkFee: networkFeeRule = new Big(0) }: PriceTerms,
+  { fee, networkFee: networkFeeRule = new Big(0) }: Kind,
+  side: Side,
+  amount: Big,
 ): Quote {
   const fxRate = rateBetween(sourceCcy, destCcy);
   const decimals = decimalsOf(sourceCcy);
@@ -163,18 +174,6 @@ function perDollar(ccy: string): Big {
   return new Big(units);
 }
 
-/**
- * Computes the quote for receiving bitcoin.
- * @param detail the field that the confirmation fills: the invoice or the address
- */
-export const receiveQuote = (
-  request: CreateRequest,
-  detail: 'paymentRequest' | 'address',
-): Quote => ({
-  ...price(request, { ...requestedAmount(request, 'dest'), fee: 'receive' }),
-  sourceDetails: { reqDetails: { [detail]: null, invoicePageUrl: null } },
-});
-
 export function requiredDetail({ dest }: CreateRequest, name: string): string {
   const value = dest.reqDetails[name];
   if (typeof value !== 'string' || value === '')
@@ -183,17 +182,19 @@ export function requiredDetail({ dest }: CreateRequest, name: string): string {
 }
 
 /**
- * Stores a quote, which expires if the client does not confirm the quote. The service reserves the
- * money for a quote only when the client confirms the quote.
+ * Quotes a transaction and stores the quote, which expires if the client does not confirm the
+ * quote. The service reserves the money for a quote only when the client confirms the quote.
  */
 export function openQuote(
   ctx: Context,
   account: Account,
   kind: Kind,
-  { source, dest }: CreateRequest,
-  quote: Quote,
+  request: CreateRequest,
   labels: Pick<Transaction, 'extRefId' | 'note'> = {},
 ): Transaction {
+  const { source, dest } = request;
+  const quote = quoteOf(ctx, kind, request);
+  if (kind.from === undefined) assertFunded(ctx, account, quote);
   const txn = insertTransaction(ctx, {
     ...quote,
     ...labels,
@@ -207,6 +208,13 @@ export function openQuote(
   recordState(ctx, txn);
   scheduleLapse(ctx, txn);
   return txn;
+}
+
+function assertFunded(ctx: Context, account: Account, { sourceCcy: ccy, charge }: Quote): void {
+  const available = availableIn(ctx.store, account.id, ccy);
+  if (available.gte(charge)) return;
+  const [needed, left] = [charge, available].map((value) => formatAmount({ ccy, value }));
+  throw notEnoughFunds(`${needed} needed, ${left} available`);
 }
 
 interface SendSteps {

@@ -20,18 +20,9 @@ import {
   requireTransaction,
   type Transaction,
   extRefIdExists,
-  type Quote,
   findTransaction,
 } from './transactions.js';
-import {
-  type Kind,
-  requestedAmount,
-  price,
-  requestedSide,
-  openQuote,
-  type CreateRequest,
-  type RequestedSide,
-} from './kind.js';
+import { type Kind, requestedSide, openQuote, type CreateRequest } from './kind.js';
 import {
   autoPay,
   lightningReceive,
@@ -46,7 +37,6 @@ import { payout } from './payout.js';
 import {
   badRequest,
   extRefIdUsed,
-  notEnoughFunds,
   fields,
   fromUnits,
   text,
@@ -55,8 +45,7 @@ import {
   readAmount,
 } from './wire.js';
 import * as v from 'valibot';
-import { type Account, availableIn } from './accounts.js';
-import { formatAmount } from '../formats/amount.js';
+import type { Account } from './accounts.js';
 import { takeFault } from './faults.js';
 import { maxTextLength, networkFeeDeduction, confirmationsNeeded } from './unspecified.js';
 import { detectDestination } from '../formats/destination.js';
@@ -67,10 +56,10 @@ import { type Store } from './database.js';
 /** Swaps between two wallets of one account, which the client's confirmation executes. */
 const swap: Kind = {
   name: 'swap',
-  quote(_ctx, request) {
-    const { source, dest } = request;
+  fee: 'swap',
+  read(_ctx, { source, dest }) {
     if (source.ccy === dest.ccy) throw badRequest('a swap must have two different currencies');
-    return price(request, { ...requestedAmount(request), fee: 'swap' });
+    return {};
   },
   confirm: (ctx, txn) =>
     txn.planned === undefined ? executeSwap(ctx, txn) : endUnpaid(ctx, txn, txn.planned),
@@ -212,9 +201,7 @@ export function createTransaction(
     deduct: deductionsOf(ctx, body),
     sourceOfFunds: body.sourceOfFunds,
   };
-  const quote = kind.quote(ctx, request);
-  assertFunded(ctx, account, source, quote);
-  return openQuote(ctx, account, kind, request, quote, { extRefId, note: body.note });
+  return openQuote(ctx, account, kind, request, { extRefId, note: body.note });
 }
 
 /**
@@ -230,16 +217,6 @@ function deductionsOf(
   const ofService = body[feeDeduction] ?? false;
   if (typeof ofService !== 'boolean') throw badRequest(`${feeDeduction} must be true or false`);
   return { serviceFee: both || ofService, networkFee: both || body[networkFeeDeduction] };
-}
-
-function assertFunded(ctx: Context, account: Account, source: RequestedSide, quote: Quote): void {
-  if (source.method !== ctx.wireNames.method) return;
-  const available = availableIn(ctx.store, account.id, source.ccy);
-  if (available.gte(quote.charge)) return;
-  const [needed, left] = [quote.charge, available].map((value) =>
-    formatAmount({ ccy: source.ccy, value }),
-  );
-  throw notEnoughFunds(`${needed} needed, ${left} available`);
 }
 
 /**

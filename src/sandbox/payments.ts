@@ -23,10 +23,7 @@ import {
   type CreateRequest,
   type Kind,
   openQuote,
-  receiveQuote,
   convert,
-  price,
-  requestedAmount,
   requiredDetail,
   sending,
 } from './kind.js';
@@ -59,7 +56,9 @@ export const lightningReceive: Kind = {
   name: 'lightning-receive',
   from: 'lightning',
   carries: lightning,
-  quote: (_ctx, request) => receiveQuote(request, 'paymentRequest'),
+  fee: 'receive',
+  amountOn: 'dest',
+  read: () => ({ sourceDetails: { reqDetails: { paymentRequest: null, invoicePageUrl: null } } }),
   confirm(ctx, txn) {
     const { charge: amount, accountDisplayName: description } = txn;
     return withPayer(ctx, issueInvoice(ctx, txn, { amount, description }));
@@ -121,8 +120,7 @@ export function invoicePayer(
     },
     deduct: { serviceFee: false, networkFee: false },
   };
-  const quote = lightningReceive.quote(ctx, request);
-  return issueInvoice(ctx, openQuote(ctx, account, lightningReceive, request, quote), terms);
+  return issueInvoice(ctx, openQuote(ctx, account, lightningReceive, request), terms);
 }
 
 /** Pays the invoice of a waiting receive request and credits the wallet. */
@@ -135,7 +133,9 @@ export const onchainReceive: Kind = {
   name: 'onchain-receive',
   from: 'on-chain',
   carries: onChain,
-  quote: (_ctx, request) => receiveQuote(request, 'address'),
+  fee: 'receive',
+  amountOn: 'dest',
+  read: () => ({ sourceDetails: { reqDetails: { address: null, invoicePageUrl: null } } }),
   confirm(ctx, txn) {
     const { charge: amount } = txn;
     const address = issueAddress(ctx, 'bitcoin', txn.accountId, txn.id);
@@ -203,7 +203,9 @@ export const lightningSend: Kind = {
   name: 'lightning-send',
   to: ['lightning'],
   carries: lightning,
-  quote(ctx, request) {
+  fee: 'send',
+  networkFee: lightningNetworkFeeOf,
+  read(ctx, request) {
     const { source, dest, deduct } = request;
     if (source.amtRequested !== undefined || dest.amtRequested !== undefined) {
       throw badRequest('amtRequested must not be set, because the invoice fixes the amount');
@@ -215,10 +217,7 @@ export const lightningSend: Kind = {
       orRefuse(() => decodeInvoice(paymentRequest)),
       ctx.now,
     );
-    return {
-      ...price(request, { side: 'dest', amount, fee: 'send', networkFee: lightningNetworkFeeOf }),
-      destDetails: { reqDetails: { paymentRequest } },
-    };
+    return { amount, destDetails: { reqDetails: { paymentRequest } } };
   },
   ...sending({
     startAfter: durations.lightningStart,
@@ -284,15 +283,13 @@ export const lnurlSend: Kind = {
   name: 'lnurl-send',
   to: ['lnurl'],
   carries: lightning,
-  quote(ctx, request) {
+  fee: 'send',
+  networkFee: lightningNetworkFeeOf,
+  amountOn: 'source',
+  read(ctx, request) {
     const address = requiredDetail(request, 'address');
     const { lnurlAddress, account } = resolveLnurl(ctx, address);
     return {
-      ...price(request, {
-        ...requestedAmount(request, 'source'),
-        fee: 'send',
-        networkFee: lightningNetworkFeeOf,
-      }),
       destDetails: { reqDetails: { address, lnurlAddress } },
       recipientId: account?.id,
     };
@@ -315,9 +312,6 @@ export const lnurlSend: Kind = {
   }),
 };
 
-/** The smallest amount of an on-chain send, in BTC. */
-const minimum = new Big('0.00001');
-
 /**
  * Sends BTC to any Bitcoin address. An on-chain send is completed once the chain has confirmed the
  * transfer.
@@ -326,15 +320,14 @@ export const onchainSend: Kind = {
   name: 'onchain-send',
   to: ['on-chain'],
   carries: onChain,
-  quote(_ctx, request) {
+  fee: 'send',
+  networkFee: chainNetworkFee.bitcoin,
+  amountOn: 'dest',
+  minimum: new Big('0.00001'),
+  read(_ctx, request) {
     const address = requiredDetail(request, 'address');
     readBitcoinAddress(address);
-    const { side, amount } = requestedAmount(request, 'dest');
-    if (amount.lt(minimum)) throw badRequest(`the minimum is ${minimum.toFixed()} BTC`);
-    return {
-      ...price(request, { side, amount, fee: 'send', networkFee: chainNetworkFee.bitcoin }),
-      destDetails: { reqDetails: { address } },
-    };
+    return { destDetails: { reqDetails: { address } } };
   },
   ...sendingOn('bitcoin', readBitcoinAddress),
 };
@@ -354,19 +347,14 @@ export const usdtSend: Kind = {
   name: 'usdt-send',
   to: ['tron', 'eth'],
   carries: { network: 'tron', ccy: 'USDT' },
-  quote(_ctx, request) {
+  fee: 'send',
+  networkFee: chainNetworkFee.tron,
+  read(_ctx, request) {
     if (request.dest.method === 'eth') throw badRequest('eth is not available yet');
     const address = requiredDetail(request, 'address');
     readTronAddress(address);
     if (address === tronUsdtContract) throw badRequest('the address is the USDT contract');
-    return {
-      ...price(request, {
-        ...requestedAmount(request),
-        fee: 'send',
-        networkFee: chainNetworkFee.tron,
-      }),
-      destDetails: { reqDetails: { address } },
-    };
+    return { destDetails: { reqDetails: { address } } };
   },
   ...sendingOn('tron', readTronAddress),
 };

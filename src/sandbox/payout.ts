@@ -3,14 +3,7 @@
 import * as v from 'valibot';
 import { countryCodes } from '../formats/country.js';
 import { complaint, badRequest, number } from './wire.js';
-import {
-  price,
-  requestedAmount,
-  type CreateRequest,
-  type Kind,
-  type RequestedSide,
-  sending,
-} from './kind.js';
+import { type CreateRequest, type Kind, type RequestedSide, sending } from './kind.js';
 import type { Transaction } from './transactions.js';
 import { durations, refusalOfAccount } from './unspecified.js';
 
@@ -257,14 +250,15 @@ const namedAccount = v.object({
 export const payout: Kind = {
   name: 'payout',
   to: payoutMethodNames,
-  quote(_ctx, request) {
+  fee: 'payout',
+  amountOn: 'dest',
+  read(_ctx, request) {
     const { source, dest } = request;
     const { payoutMethod } = readRecipient(dest);
     const sender = readKyc('sourceReq', source.kyc);
     readKyc('destReq', dest.kyc);
     assertSourceOfFunds(request, sender.details.countryCode !== payoutMethod.country);
     return {
-      ...price(request, { ...requestedAmount(request, 'dest'), fee: 'payout' }),
       sourceDetails: { reqDetails: {}, kyc: source.kyc },
       destDetails: { reqDetails: dest.reqDetails, kyc: dest.kyc },
       sourceOfFunds: request.sourceOfFunds,

@@ -30,8 +30,8 @@ import {
   cancelSuffix,
   maxTextLength,
   confirmationFields,
-  reducedSideFields,
   reqStatusOf,
+  omittedInLists,
 } from './unspecified.js';
 import {
   createWebhook,
@@ -182,7 +182,6 @@ function showTransaction(ctx: Context, txn: Transaction): object {
  * and for methods without a blockchain transfer.
  */
 function confirmationsOf({ store }: Context, txn: Transaction): Fields {
-  if (!chainMethods.has(txn.sourceMethod) && !chainMethods.has(txn.destMethod)) return {};
   const transfer = findTransfer(store, txn.id);
   if (transfer === undefined || txn.state === 'quoted' || txn.state === 'srcintent') return {};
   return {
@@ -191,16 +190,9 @@ function confirmationsOf({ store }: Context, txn: Transaction): Fields {
   };
 }
 
-const chainMethods: ReadonlySet<string> = new Set(['on-chain', 'tron']);
-
 function showListItem(ctx: Context, txn: Transaction): object {
-  const { feeField } = ctx.wireNames;
   const [sourceReq, destReq] = sidesOf(ctx, txn).map((side) =>
-    Object.fromEntries(
-      Object.entries(side).filter(([field]) =>
-        reducedSideFields.has(field === feeField ? 'servicepayFees' : field),
-      ),
-    ),
+    Object.fromEntries(Object.entries(side).filter(([field]) => !omittedInLists.has(field))),
   );
   return shape(txn, sourceReq, destReq);
 }

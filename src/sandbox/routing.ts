@@ -307,12 +307,13 @@ interface LogFilter {
   readonly limit?: number | undefined;
 }
 
+/** Logs a request, and returns its number. */
 export function logRequest(
   ctx: Context,
   incoming: Incoming,
   outgoing: Outgoing,
   fault: string | undefined,
-): void {
+): number {
   const { store, now } = ctx;
   const lastId = store.insert('request_log', {
     at: now,
@@ -324,6 +325,7 @@ export function logRequest(
     fault: fault ?? outgoing.note ?? null,
   });
   if (lastId % trimEvery === 0) store.run('DELETE FROM request_log WHERE id <= ?', lastId - kept);
+  return lastId;
 }
 
 /** Returns the newest matching requests, sorted from the oldest to the newest. */

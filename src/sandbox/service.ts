@@ -136,10 +136,11 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
     now: machineTime,
     initialise: (fresh) => initialise(contextOn(fresh), options),
   });
-  const respond = withFaults(options.intercept);
+  const write = <T>(job: (ctx: Context) => T): Promise<T> =>
+    store.write(() => job(contextOn(store)));
   const poster = lazyPoster();
   const worker = createDeliveryWorker({
-    write: (job) => store.write(() => job(contextOn(store))),
+    write,
     read: (job) => job(contextOn(store)),
     post: options.post ?? poster.post,
     onError,
@@ -151,10 +152,9 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
     /** Resolves with the response to a request after the commit, and never rejects. */
     async handle(incoming: Incoming): Promise<Outgoing> {
       try {
-        const outgoing = await store.write(() => {
-          const ctx = contextOn(store);
+        const outgoing = await write((ctx) => {
           runDueActions(ctx);
-          return respond(ctx, incoming);
+          return respond(ctx, incoming, options.intercept);
         });
         worker.kick();
         return outgoing;
@@ -166,17 +166,16 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
     delivered: () => worker.settled(),
     /** Runs due actions until the signal is aborted, without keeping the process alive. */
     async keepTime(signal: AbortSignal): Promise<void> {
-      const runDue = async (): Promise<PollNext<never>> => {
-        if (dueIn(store, machineTime()) === 0)
-          await store.write(() => runDueActions(contextOn(store)));
-        worker.kick();
-        return { afterMs: Math.min(dueIn(store, machineTime()), longestPauseMs) };
-      };
-      const step = (): Promise<PollNext<never>> =>
-        runDue().catch((error: unknown) => {
+      const step = async (): Promise<PollNext<never>> => {
+        try {
+          if (dueIn(store, machineTime()) === 0) await write(runDueActions);
+          worker.kick();
+          return { afterMs: Math.min(dueIn(store, machineTime()), longestPauseMs) };
+        } catch (error) {
           onError(error);
           return {};
-        });
+        }
+      };
       const sleep = (ms: number): Promise<void> => pause(ms, undefined, { ref: false, signal });
       await poll(policies.sandboxTimer, step, { now: machineTime, sleep, signal });
     },
@@ -241,27 +240,24 @@ function answer(ctx: Context, incoming: Incoming, readFault?: ReadFault): Outgoi
   }
 }
 
-/** Applies injected faults and `intercept` to a response, and logs the request. */
-function withFaults(
-  intercept: Intercept = (incoming, respond) => respond(incoming),
-): (ctx: Context, incoming: Incoming) => Outgoing {
-  let requests = 0;
-  return (ctx, incoming) => {
-    const { store, now } = ctx;
-    if (faultFreePaths.test(incoming.target)) return dated(answer(ctx, incoming), now);
-    const fault = takeAnswerFault(store, incoming);
-    const readFault = takeReadFaults(store, incoming);
-    const respond: Respond = (request) =>
-      intercept(request, (asked) => answer(ctx, asked, readFault));
-    const outcome =
-      fault === undefined ? respond(incoming) : injectFault(fault, ctx, incoming, respond);
-    const answered = dated(outcome, now);
-    requests += 1;
-    const requestId = `req-${now.toString(36)}-${requests.toString(36)}`;
-    const outgoing = { ...answered, headers: { ...answered.headers, 'x-request-id': requestId } };
-    logRequest(ctx, incoming, outgoing, fault?.kind ?? readFault?.kind);
-    return outgoing;
-  };
+/** Answers a request, applies injected faults and `intercept`, and logs the request. */
+function respond(
+  ctx: Context,
+  incoming: Incoming,
+  intercept: Intercept = (request, genuine) => genuine(request),
+): Outgoing {
+  const { store, now } = ctx;
+  if (faultFreePaths.test(incoming.target)) return dated(answer(ctx, incoming), now);
+  const fault = takeAnswerFault(store, incoming);
+  const readFault = takeReadFaults(store, incoming);
+  const faultless: Respond = (request) =>
+    intercept(request, (asked) => answer(ctx, asked, readFault));
+  const outcome =
+    fault === undefined ? faultless(incoming) : injectFault(fault, ctx, incoming, faultless);
+  const outgoing = dated(outcome, now);
+  const number = logRequest(ctx, incoming, outgoing, fault?.kind ?? readFault?.kind);
+  const requestId = `req-${now.toString(36)}-${number.toString(36)}`;
+  return { ...outgoing, headers: { ...outgoing.headers, 'x-request-id': requestId } };
 }
 
 const serverError = jsonAnswer(500, { error: otherError(500) });

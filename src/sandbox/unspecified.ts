@@ -273,15 +273,13 @@ export function finalStateParams(txnId: string, txnState: string): Record<string
  */
 export const reqStatusOf = (txnState: string): string => (txnState === 'completed' ? '2' : '0');
 
-/** The fields in the "reduced sourceReq and destReq" of a list item. */
-export const reducedSideFields: ReadonlySet<string> = new Set([
-  'ccy',
-  'method',
-  'amtRequested',
-  'amtSettled',
-  'servicepayFees',
-  'networkFees',
-  'reqStatus',
+/** The fields that a list item, with its "reduced sourceReq and destReq", omits from both sides. */
+export const omittedInLists: ReadonlySet<string> = new Set([
+  'reqDetails',
+  'kyc',
+  'expiresAt',
+  'createAt',
+  'updatedAt',
 ]);
 
 /**

@@ -86,7 +86,7 @@ type Side = 'source' | 'dest';
 
 /** The details of a quote, and the amount at the destination if the destination fixes it. */
 type Details = Partial<
-  Pick<Quote, 'sourceDetails' | 'destDetails' | 'sourceOfFunds' | 'recipientId'>
+  Pick<Quote, 'sourceDetails' | 'destDetails' | 'sourceOfFunds' | 'invoice' | 'recipientId'>
 > & { readonly amount?: Big };
 
 function quoteOf(ctx: Context, kind: Kind, request: CreateRequest): Quote {

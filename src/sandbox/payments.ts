@@ -45,7 +45,7 @@ import {
 } from './unspecified.js';
 import { formatBip21, decodeLnurl, parseLightningAddress } from '../formats/destination.js';
 import { btcFromMsat } from '../formats/amount.js';
-import { decodeInvoice, type Invoice } from '../formats/bolt11/decode.js';
+import { decodeInvoice } from '../formats/bolt11/decode.js';
 import { pays, takeFault } from './faults.js';
 import { parseBitcoinAddress, parseTronAddress, tronUsdtContract } from '../formats/address.js';
 
@@ -184,19 +184,17 @@ const sendingOn = (chain: Chain, read: (text: string) => { address: string; hash
   sending({
     startAfter: durations.broadcast,
     obstacle: (_ctx, txn) =>
-      txn.state === 'srccreated'
-        ? refusalOfAddress(read(paidDetail(txn, 'address')).hash)
-        : undefined,
+      txn.state === 'srccreated' ? refusalOfAddress(read(paidAddress(txn)).hash) : undefined,
     send(ctx, txn) {
       broadcast(ctx, txn.id, chain, txn.arrives);
-      const own = findOwnAddress(ctx.store, read(paidDetail(txn, 'address')).address);
+      const own = findOwnAddress(ctx.store, read(paidAddress(txn)).address);
       if (own !== undefined) payAddress(ctx, own, txn.arrives);
     },
   });
 
-/** The detail of the destination that the quote has checked. */
-const paidDetail = ({ destDetails }: Transaction, name: 'address' | 'paymentRequest'): string =>
-  String(destDetails.reqDetails[name]);
+/** The address or LNURL that the quote has checked. */
+const paidAddress = ({ destDetails }: Transaction): string =>
+  String(destDetails.reqDetails['address']);
 
 /** Pays a BOLT11 invoice, each only once, unless a fault allows a second payment. */
 export const lightningSend: Kind = {
@@ -213,11 +211,8 @@ export const lightningSend: Kind = {
     if (deduct.serviceFee || deduct.networkFee)
       throw badRequest('fees cannot be deducted from the amount of an invoice');
     const paymentRequest = requiredDetail(request, 'paymentRequest');
-    const amount = payableAmount(
-      orRefuse(() => decodeInvoice(paymentRequest)),
-      ctx.now,
-    );
-    return { amount, destDetails: { reqDetails: { paymentRequest } } };
+    const { amount, ...invoice } = readInvoice(paymentRequest, ctx.now);
+    return { amount, invoice, destDetails: { reqDetails: { paymentRequest } } };
   },
   ...sending({
     startAfter: durations.lightningStart,
@@ -227,17 +222,26 @@ export const lightningSend: Kind = {
   }),
 };
 
-/** Returns the amount of a payable invoice, rounded up to whole satoshis. */
-function payableAmount({ network, amountMsat, expiresAt }: Invoice, now: number): Big {
+/** Decodes a payable invoice, and rounds its amount up to whole satoshis. */
+function readInvoice(text: string, now: number) {
+  const decoded = orRefuse(() => decodeInvoice(text));
+  const { invoice, network, amountMsat, paymentHash, payee, description, expiresAt } = decoded;
   if (!['mainnet', 'testnet'].includes(network))
     throw badRequest('the invoice is for another network');
   if (amountMsat === null) throw badRequest('the invoice has no amount');
   if (expiresAt <= now) throw badRequest('invoice expired');
-  return btcFromMsat(amountMsat).round(8, Big.roundUp);
+  const amount = btcFromMsat(amountMsat).round(8, Big.roundUp);
+  return { amount, invoice, paymentHash, payee, description, expiresAt };
+}
+
+/** The invoice that a Lightning send pays. */
+function invoiceOf({ id, invoice }: Transaction): NonNullable<Transaction['invoice']> {
+  if (invoice === undefined) throw new Error(`Transaction ${id} pays no invoice.`);
+  return invoice;
 }
 
 function findObstacle({ store, now }: Context, txn: Transaction): string | undefined {
-  const invoice = decodeInvoice(paidDetail(txn, 'paymentRequest'));
+  const invoice = invoiceOf(txn);
   const isSettling = txn.state !== 'srccreated';
   const external = findInvoice(store, invoice.paymentHash);
   // Compares the complete invoice with the stored invoice, because anyone can copy a payment hash.
@@ -265,7 +269,7 @@ function findObstacle({ store, now }: Context, txn: Transaction): string | undef
 }
 
 function deliver(ctx: Context, txn: Transaction): void {
-  const { paymentHash, invoice } = decodeInvoice(paidDetail(txn, 'paymentRequest'));
+  const { paymentHash, invoice } = invoiceOf(txn);
   const stored = findInvoice(ctx.store, paymentHash);
   if (stored === undefined) ctx.store.insert('invoice', { paymentHash, invoice, paidAt: ctx.now });
   // An invoice that is already paid stays unchanged. Only a fault allows a second payment of an
@@ -298,9 +302,7 @@ export const lnurlSend: Kind = {
     startAfter: durations.lightningStart,
     settleAfter: () => durations.lightningSettle,
     obstacle: (_ctx, txn) =>
-      txn.state === 'srccreated'
-        ? undefined
-        : refusalOfLnurlUser(placeOf(paidDetail(txn, 'address')).user),
+      txn.state === 'srccreated' ? undefined : refusalOfLnurlUser(placeOf(paidAddress(txn)).user),
     deliver(ctx, txn) {
       const account = findAccount(ctx.store, txn.recipientId ?? '');
       if (account === undefined) return;

@@ -56,6 +56,16 @@ const transaction = v.object({
   serviceFee: number,
   networkFee: number,
   fxRate: number,
+  /** The invoice that a Lightning send pays. */
+  invoice: v.optional(
+    v.object({
+      invoice: v.string(),
+      paymentHash: v.string(),
+      payee: v.string(),
+      description: v.nullable(v.string()),
+      expiresAt: milliseconds,
+    }),
+  ),
   /** The account of the recipient of an LNURL send, if the recipient is a user of this service. */
   recipientId: v.optional(v.string()),
   /** How a send or swap ends instead of settling, because a fault plans this ending. */
@@ -87,6 +97,7 @@ export type Quote = Pick<
   | 'serviceFee'
   | 'networkFee'
   | 'fxRate'
+  | 'invoice'
   | 'recipientId'
 >;
 

@@ -39,17 +39,26 @@ interface Side {
   readonly amount?: string;
   readonly reqDetails?: object;
   readonly kyc?: object;
+  /** The amount in BTC and the description of an external invoice to pay. */
+  readonly pays?: readonly [amount: string, description: string];
 }
 
-interface Activity {
-  readonly note: string;
-  readonly sides: (ctx: Context) => readonly [source: Side, dest: Side];
-  /**
-   * The last step that the sandbox takes for an activity. For an activity that ends with `paid`,
-   * the sandbox acts as an external payer and pays the confirmed request.
-   */
-  readonly ends: 'confirm' | 'paid' | 'cancel' | 'nothing';
-}
+/**
+ * A transaction of the seeded history. The second value is the last step that the sandbox takes.
+ * For an activity that ends with `paid`, the sandbox acts as an external payer and pays the
+ * confirmed request.
+ */
+type Activity = readonly [
+  note: string,
+  ends: 'confirm' | 'paid' | 'cancel' | 'nothing',
+  source: Side,
+  dest: Side,
+];
+
+const btc = { ccy: 'BTC' };
+const usd = { ccy: 'USD' };
+const lightning = { ccy: 'BTC', method: 'lightning' };
+const onChain = { ccy: 'BTC', method: 'on-chain' };
 
 const cold = { address: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx' };
 const tron = { address: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8' };
@@ -60,56 +69,40 @@ const wages = {
   institutionName: 'Vietcombank',
 };
 
+const person = (legalFullName: string) => ({
+  type: 'individual',
+  details: { legalFullName, countryCode: 'VN' },
+});
+
 /** The activities of a seeded history, one for each day, in a sequence that repeats. */
 const activities: readonly Activity[] = [
-  {
-    note: 'Invoice 118, Coffee House',
-    ends: 'paid',
-    sides: () => receive('lightning', '0.0042'),
-  },
-  {
-    note: 'Paper & Ink, order 4711',
-    ends: 'confirm',
-    sides: (ctx) => payInvoice(ctx, '0.00018', 'Order 4711'),
-  },
-  { note: 'Savings', ends: 'confirm', sides: () => [{ ccy: 'USDT', amount: '120' }, btc] },
-  {
-    note: 'Wages, Le Van A',
-    ends: 'confirm',
-    sides: () => [
-      { ...btc, kyc: person('Tran Thi B') },
-      {
-        ccy: 'VND',
-        method: 'vnd-instant',
-        amount: '2500000',
-        reqDetails: wages,
-        kyc: person('Le Van A'),
-      },
-    ],
-  },
-  { note: 'From cold storage', ends: 'paid', sides: () => receive('on-chain', '0.03') },
-  {
-    note: 'Supplier in Lagos',
-    ends: 'confirm',
-    sides: () => [{ ccy: 'USDT' }, { ccy: 'USDT', method: 'tron', amount: '75', reqDetails: tron }],
-  },
-  {
-    note: 'To cold storage',
-    ends: 'confirm',
-    sides: () => [btc, { ...btc, method: 'on-chain', amount: '0.0125', reqDetails: cold }],
-  },
-  { note: 'Changed my mind', ends: 'cancel', sides: () => [{ ...btc, amount: '0.01' }, usd] },
-  {
-    note: 'Refund, order 52',
-    ends: 'confirm',
-    sides: (ctx) => payInvoice(ctx, '0.0006', 'no route'),
-  },
-  {
-    note: 'Invoice 119, never paid',
-    ends: 'confirm',
-    sides: () => receive('lightning', '0.0099'),
-  },
-  { note: 'Too slow', ends: 'nothing', sides: () => [{ ...usd, amount: '40' }, { ccy: 'USDT' }] },
+  ['Invoice 118, Coffee House', 'paid', lightning, { ...btc, amount: '0.0042' }],
+  ['Paper & Ink, order 4711', 'confirm', btc, { ...lightning, pays: ['0.00018', 'Order 4711'] }],
+  ['Savings', 'confirm', { ccy: 'USDT', amount: '120' }, btc],
+  [
+    'Wages, Le Van A',
+    'confirm',
+    { ...btc, kyc: person('Tran Thi B') },
+    {
+      ccy: 'VND',
+      method: 'vnd-instant',
+      amount: '2500000',
+      reqDetails: wages,
+      kyc: person('Le Van A'),
+    },
+  ],
+  ['From cold storage', 'paid', onChain, { ...btc, amount: '0.03' }],
+  [
+    'Supplier in Lagos',
+    'confirm',
+    { ccy: 'USDT' },
+    { ccy: 'USDT', method: 'tron', amount: '75', reqDetails: tron },
+  ],
+  ['To cold storage', 'confirm', btc, { ...onChain, amount: '0.0125', reqDetails: cold }],
+  ['Changed my mind', 'cancel', { ...btc, amount: '0.01' }, usd],
+  ['Refund, order 52', 'confirm', btc, { ...lightning, pays: ['0.0006', 'no route'] }],
+  ['Invoice 119, never paid', 'confirm', lightning, { ...btc, amount: '0.0099' }],
+  ['Too slow', 'nothing', { ...usd, amount: '40' }, { ccy: 'USDT' }],
 ];
 
 /**
@@ -119,33 +112,15 @@ const activities: readonly Activity[] = [
 function openingActivities(months: number): Activity[] {
   const balances = { USDT: 10_000 * Math.ceil(months / 12), USD: 5000, CAD: 5000, VND: 50_000_000 };
   return [
-    { note: 'Capital', ends: 'paid', sides: () => receive('on-chain', '2.5') },
-    ...Object.entries(balances).map(([ccy, amount]): Activity => ({
-      note: `Working balance, ${ccy}`,
-      ends: 'confirm',
-      sides: () => [btc, { ccy, amount: String(amount) }],
-    })),
+    ['Capital', 'paid', onChain, { ...btc, amount: '2.5' }],
+    ...Object.entries(balances).map(([ccy, amount]): Activity => [
+      `Working balance, ${ccy}`,
+      'confirm',
+      btc,
+      { ccy, amount: String(amount) },
+    ]),
   ];
 }
-
-const btc = { ccy: 'BTC' };
-const usd = { ccy: 'USD' };
-
-const receive = (method: string, amount: string): readonly [Side, Side] => [
-  { ...btc, method },
-  { ...btc, amount },
-];
-
-function payInvoice(ctx: Context, amount: string, description: string): readonly [Side, Side] {
-  const terms = { amount: new Big(amount), description, expiryMs: 60 * minute, txnId: null };
-  const { invoice: paymentRequest } = createInvoice(ctx, terms);
-  return [btc, { ...btc, method: 'lightning', reqDetails: { paymentRequest } }];
-}
-
-const person = (legalFullName: string) => ({
-  type: 'individual',
-  details: { legalFullName, countryCode: 'VN' },
-});
 
 /**
  * Seeds months of transactions of every kind, with most of the possible outcomes. The seed credits
@@ -168,11 +143,12 @@ function writeHistory(ctx: Context, account: Account, months: number): void {
   writeAutoPay(ctx.store, payer);
 }
 
-function perform(ctx: Context, account: Account, { note, sides, ends }: Activity): void {
+function perform(ctx: Context, account: Account, [note, ends, ...sides]: Activity): void {
   runDueActions(ctx);
-  const [sourceReq, destReq] = sides(ctx).map(({ amount, ...side }) => ({
+  const [sourceReq, destReq] = sides.map(({ amount, pays, ...side }) => ({
     method: ctx.wireNames.method,
     amtRequested: amount === undefined ? undefined : new Big(amount),
+    ...(pays !== undefined && { reqDetails: newInvoice(ctx, ...pays) }),
     ...side,
   }));
   const order = v.parse(createRequestBody, { sourceReq, destReq, note });
@@ -182,6 +158,11 @@ function perform(ctx: Context, account: Account, { note, sides, ends }: Activity
   if (ends === 'nothing' || ends === 'cancel') return;
   const confirmed = kindOf(txn).confirm(soon, txn);
   if (ends === 'paid') payIncoming({ ...ctx, now: ctx.now + 2 * minute }, confirmed);
+}
+
+function newInvoice(ctx: Context, amount: string, description: string): object {
+  const terms = { amount: new Big(amount), description, expiryMs: 60 * minute, txnId: null };
+  return { paymentRequest: createInvoice(ctx, terms).invoice };
 }
 
 export const seeds = ['demo', 'empty', 'history'] as const satisfies readonly Seed[];

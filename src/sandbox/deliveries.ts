@@ -56,7 +56,7 @@ export function createWebhook(
 ): Webhook {
   assertCallback(ctx, callback);
   const before = webhookOf(ctx.store, accountId);
-  if (before !== undefined) removeWebhook(ctx.store, before.id);
+  if (before !== undefined) removeWebhook(ctx, before.id);
   const webhook = { id: randomId(ctx.random), accountId, callback, secret, createdAt: ctx.now };
   ctx.store.insert('webhook', webhook);
   return webhook;
@@ -77,14 +77,17 @@ export function updateWebhook(
   return { ...webhook, callback, secret };
 }
 
-export function removeWebhook(store: Store, id: string): void {
-  store.run('DELETE FROM webhook WHERE id = ?', id);
-  const open = `webhook_id = ? AND status IN ('scheduled', 'sending')`;
-  store.run(
-    `DELETE FROM due WHERE subject IN (SELECT 'delivery:' || id FROM delivery WHERE ${open})`,
+const idRow = v.object({ id: v.number() });
+
+export function removeWebhook(ctx: Context, id: string): void {
+  ctx.store.run('DELETE FROM webhook WHERE id = ?', id);
+  const canceled = ctx.store.all(
+    idRow,
+    `UPDATE delivery SET status = 'canceled', next_attempt_at = NULL
+     WHERE webhook_id = ? AND status IN ('scheduled', 'sending') RETURNING id`,
     id,
   );
-  store.run(`UPDATE delivery SET status = 'canceled', next_attempt_at = NULL WHERE ${open}`, id);
+  for (const delivery of canceled) unschedule(ctx, subjectOf(delivery.id));
 }
 
 /**

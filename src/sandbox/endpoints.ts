@@ -93,7 +93,7 @@ export const endpoints: readonly Route[] = [
     },
     'DELETE webhook/:webhookId'({ ctx, account, param }) {
       const webhook = reachWebhook(ctx.store, account, param('webhookId'));
-      removeWebhook(ctx.store, webhook.id);
+      removeWebhook(ctx, webhook.id);
       return showWebhook(webhook);
     },
     'GET rate': () => ({ data: rateTable() }),

@@ -231,18 +231,11 @@ export const permissionDenied = (): Refusal => new Refusal(403, { error: 'Permis
 
 /** The refusal with code 2005: the transaction can no longer be confirmed. */
 export const alreadyFinal = (txnId: string, state: string): Refusal =>
-  detailed(
-    '2005',
-    `transaction ${txnId} already in final state ${state}`,
-    finalStateParams(txnId, state),
-  );
-
-const detailed = (code: string, error: string, params: object): Refusal =>
   new Refusal(400, {
     resultStatus: 'error',
-    code,
-    error,
-    errorMetadata: { params: JSON.stringify(params) },
+    code: '2005',
+    error: `transaction ${txnId} already in final state ${state}`,
+    errorMetadata: { params: JSON.stringify(finalStateParams(txnId, state)) },
   });
 
 export function extRefIdUsed(): Refusal {

@@ -29,13 +29,7 @@ import { transactionStates } from '../../formats/states.js';
 import { formatDuration } from '../../formats/calendar.js';
 import { dateTime, clockTime } from '../time.js';
 import { cardLines, type CardLine } from '../cards/card.js';
-import {
-  type Column,
-  fieldColumns,
-  type ListView,
-  type RecordView,
-  type RowView,
-} from '../rows/view.js';
+import { fieldColumns, type ListView, type RecordView, type RowView } from '../rows/view.js';
 import { paragraph, sanitize } from '../text.js';
 import { stateWord } from '../cards/steps.js';
 import { counted } from '../../formats/text.js';
@@ -198,19 +192,12 @@ function paidText(paid: Paid): string {
   return `Deposited ${deposited}; the deposit reaches the wallet after ${confirmations}.`;
 }
 
-const timeColumn = <T>(name: string, title: string, at: (row: T) => number): Column<T> => ({
-  name,
-  title,
-  value: at,
-  text: (row) => clockTime(at(row)),
-});
-
 /** Matches a complete id in a path, which a narrow column would cut. */
 const wholeIds = /([\da-f]{8})(?:-[\da-f]{4}){3}-[\da-f]{12}/g;
 
 export const requestList: ListView<LoggedRequest> = {
   columns: [
-    timeColumn('at', 'Time', ({ at }) => at),
+    { name: 'at', title: 'Time', text: ({ at }) => clockTime(at) },
     { name: 'method', title: 'Method' },
     {
       name: 'path',
@@ -242,7 +229,7 @@ const deliveryText = ({ status, nextAttemptAt }: Delivery): string =>
 export const deliveryList: ListView<Delivery> = {
   columns: [
     { name: 'id', title: 'ID', align: 'right' },
-    timeColumn('createdAt', 'Time', ({ createdAt }) => createdAt),
+    { name: 'createdAt', title: 'Time', text: ({ createdAt }) => clockTime(createdAt) },
     { name: 'txnState', title: 'Event' },
     {
       name: 'status',
@@ -306,49 +293,30 @@ export const faultView: RecordView<Fault> = {
   },
 };
 
-function howText({
-  kind,
-  status,
-  outcome,
-  side,
-  factor,
-  state,
-  delay,
-  retryAfter,
-  commitAfter,
-  ago,
-  steps,
-}: Fault): string {
+function howText(fault: Fault): string {
   return [
-    status,
-    outcome,
-    side,
-    factor !== undefined && `times ${factor}`,
-    (kind === 'false-state' || kind === 'returned') && state,
-    ago && `${delayText(ago)} ago`,
-    steps && `${counted(steps, 'state')} ago`,
-    commitAfter !== undefined && `carried out ${delayText(commitAfter)} later`,
-    delay !== undefined && delayText(delay),
-    retryAfter !== undefined && `retry after ${retryAfter} s`,
+    fault.status,
+    fault.outcome,
+    fault.side,
+    fault.factor !== undefined && `times ${fault.factor}`,
+    (fault.kind === 'false-state' || fault.kind === 'returned') && fault.state,
+    fault.ago && `${delayText(fault.ago)} ago`,
+    fault.steps && `${counted(fault.steps, 'state')} ago`,
+    fault.commitAfter !== undefined && `carried out ${delayText(fault.commitAfter)} later`,
+    fault.delay !== undefined && delayText(fault.delay),
+    fault.retryAfter !== undefined && `retry after ${fault.retryAfter} s`,
   ]
     .filter(Boolean)
     .join(', ');
 }
-
-const paymentKinds: ReadonlySet<string> = new Set([
-  'payment',
-  'double-payment',
-  'settled-amount',
-  'returned',
-]);
 
 /** Formats a duration, in ms for a duration below one second. */
 const delayText = (ms: number): string => (ms < 1000 ? `${ms} ms` : formatDuration(ms));
 
 function whereText({ kind, method, path, destination, state }: Fault): string {
   if (kind === 'reference-reuse') return 'create requests';
-  if (paymentKinds.has(kind))
-    return destination === '**' ? 'payments' : `payments to ${destination ?? ''}`;
+  if (destination !== undefined)
+    return destination === '**' ? 'payments' : `payments to ${destination}`;
   if (kind.startsWith('webhook-')) return state === undefined ? 'events' : `events of ${state}`;
   return [method, path].filter(Boolean).join(' ') || 'requests';
 }

@@ -27,8 +27,8 @@ interface DatabaseFile {
  */
 export type OpenFile = (file: DatabaseFile) => Database.Database;
 
-/** The application id of a sandbox file: the letters `svse`. */
-const applicationId = 0x73767365;
+/** The application id of a sandbox file: the letters `svsf`. */
+const applicationId = 0x73767366;
 
 /** The columns of each table. */
 const tables: Readonly<Record<string, string>> = {
@@ -113,13 +113,12 @@ const tables: Readonly<Record<string, string>> = {
     name TEXT NOT NULL UNIQUE,
     facts TEXT NOT NULL,
     contents TEXT NOT NULL`,
-  // Injected faults; spent once applied as often as requested.
+  // Injected faults.
   fault: `
     id INTEGER PRIMARY KEY,
     rule TEXT NOT NULL,
     seen INTEGER NOT NULL DEFAULT 0,
-    applied INTEGER NOT NULL DEFAULT 0,
-    spent INTEGER NOT NULL DEFAULT 0`,
+    applied INTEGER NOT NULL DEFAULT 0`,
   // Scheduled actions, run in the order of (at, id).
   due: `
     id INTEGER PRIMARY KEY,

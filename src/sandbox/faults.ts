@@ -241,16 +241,18 @@ type Of<K extends FaultRule['kind']> = Extract<FaultRule, { kind: K }>;
 export type AnswerFault = Of<(typeof answerKinds)[number]>;
 export type PaymentOutcome = Of<'payment'>['outcome'];
 
-const row = v.object({
-  id: v.number(),
-  rule: json(faultRule, readJson),
-  seen: v.number(),
-  applied: v.number(),
-  spent: v.pipe(
-    v.number(),
-    v.transform((flag) => flag === 1),
-  ),
-});
+const row = v.pipe(
+  v.object({
+    id: v.number(),
+    rule: json(faultRule, readJson),
+    seen: v.number(),
+    applied: v.number(),
+  }),
+  v.transform(({ id, rule, seen, applied }) => {
+    const spent = rule.times !== 'always' && applied >= rule.times;
+    return { id, ...rule, seen, applied, spent };
+  }),
+);
 
 export type ReadFault = NonNullable<ReturnType<typeof takeReadFaults>>;
 
@@ -265,10 +267,8 @@ export function alwaysFault(store: Store, kind: 'reference-reuse' | 'double-paym
   if (!exists) addFault(store, v.parse(faultRule, { kind, times: 'always' }));
 }
 
-export function listFaults(store: Store): Fault[] {
-  const rows = store.all(row, 'SELECT * FROM fault ORDER BY id');
-  return rows.map(({ id, rule, ...counts }) => ({ id, ...rule, ...counts }));
-}
+export const listFaults = (store: Store): (Fault & FaultRule)[] =>
+  store.all(row, 'SELECT * FROM fault ORDER BY id');
 
 export function clearFaults(store: Store): void {
   store.run('DELETE FROM fault');
@@ -352,21 +352,19 @@ export function takeFault<K extends FaultRule['kind']>(
   matches: (rule: Of<K>) => boolean = () => true,
   counts = true,
 ): Of<K> | undefined {
-  const waiting = store.all(row, 'SELECT * FROM fault WHERE spent = 0 ORDER BY id');
   const isOf = (rule: FaultRule): rule is Of<K> => kinds.some((kind) => kind === rule.kind);
-  for (const { id, rule, seen, applied } of waiting) {
-    if (!isOf(rule) || !matches(rule)) continue;
-    const applies = seen + 1 >= rule.nth;
-    const spent = applies && rule.times !== 'always' && applied + 1 >= rule.times;
+  for (const fault of listFaults(store)) {
+    const { id, spent, seen, nth } = fault;
+    if (spent || !isOf(fault) || !matches(fault)) continue;
+    const applies = seen + 1 >= nth;
     if (counts) {
       store.run(
-        'UPDATE fault SET seen = seen + 1, applied = applied + ?, spent = ? WHERE id = ?',
+        'UPDATE fault SET seen = seen + 1, applied = applied + ? WHERE id = ?',
         Number(applies),
-        Number(spent),
         id,
       );
     }
-    if (applies) return rule;
+    if (applies) return fault;
   }
   return undefined;
 }

@@ -73,26 +73,23 @@ export interface Route {
  */
 type Answers<C, A = unknown> = Readonly<Record<string, (call: C) => A>>;
 
+function routeOf(name: string, prefix: string, answer: Route['answer']): Route {
+  const [method = '', path = ''] = name.split(' ');
+  return { method, path: prefix + path, answer };
+}
+
 /** Pages and other endpoints outside the specification. */
-export const pages = (answers: Answers<Call, Outgoing>, prefix = ''): Route[] =>
-  Object.entries(answers).map(([name, answer]) => {
-    const [method = '', path = ''] = name.split(' ');
-    return { method, path: prefix + path, answer };
-  });
+export const pages = (answers: Answers<Call, Outgoing>): Route[] =>
+  Object.entries(answers).map(([name, answer]) => routeOf(name, '', answer));
 
 /** Endpoints that answer JSON to the calls that `admit` accepts. */
 const jsonEndpoints = <C>(prefix: string, answers: Answers<C>, admit: (call: Call) => C): Route[] =>
-  Object.entries(answers).flatMap(([name, answer]) =>
-    pages(
-      {
-        [name](call) {
-          const admitted = admit(call);
-          assertContentType(call.incoming);
-          return jsonAnswer(200, answer(admitted));
-        },
-      },
-      prefix,
-    ),
+  Object.entries(answers).map(([name, answer]) =>
+    routeOf(name, prefix, (call) => {
+      const admitted = admit(call);
+      assertContentType(call.incoming);
+      return jsonAnswer(200, answer(admitted));
+    }),
   );
 
 /** Endpoints that every program may call. */

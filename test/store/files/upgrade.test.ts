@@ -111,7 +111,7 @@ const files: readonly (readonly [string, (path: string) => SqliteFile])[] = [
  * For each SQLite file, the application id and the last file version that development builds of
  * svcpay wrote.
  */
-const developed = { journal: [0x7376636a, 1], inbox: [0x73767065, 3], sandbox: [0x73767362, 1] };
+const developed = { journal: [0x7376636a, 1], inbox: [0x73767065, 3], sandbox: [0x73767365, 1] };
 
 describe.each(files)('openSqlite with the %s file', (name, fileIn) => {
   function made(change: string): string {

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import Agent, { type AgentOptions } from 'undici/lib/dispatcher/agent.js';
 import Pool, { type Connect } from 'undici/lib/dispatcher/pool.js';
-import { Failure } from '../formats/failure.js';
+import { invalid } from '../formats/failure.js';
 import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { timerMs } from '../formats/calendar.js';
@@ -96,7 +96,7 @@ async function openProxied({ address, except }: Proxy, options: AgentOptions): P
       noProxy: except,
     });
   } catch (cause) {
-    throw new Failure('usage', 'the proxy address in the environment is not valid.', {
+    throw invalid('the proxy address in the environment is not valid.', {
       money: 'Nothing was sent',
       hint:
         'Set HTTPS_PROXY to an address such as http://proxy.example:3128, or list in NO_PROXY ' +

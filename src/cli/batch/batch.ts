@@ -69,8 +69,7 @@ const askFile = ({ ask }: Context): Promise<string | Back> =>
     flag: 'FILE',
     parse: (given) => {
       if (existsSync(given)) return given;
-      throw new Failure(
-        'usage',
+      throw invalid(
         given === ''
           ? 'Enter the name of a CSV file.'
           : `File ${given.slice(0, 80)} does not exist.`,
@@ -88,7 +87,7 @@ async function openFile(file: string, given: BatchFlags, context: Context): Prom
   const isPiped = file === '-';
   const isAsked = !globals.yes && !given.dryRun;
   if (!isPiped && !existsSync(file))
-    throw new Failure('usage', `the file ${file} does not exist.`, { money: 'Nothing was sent' });
+    throw invalid(`the file ${file} does not exist.`, { money: 'Nothing was sent' });
   if (isAsked) ask.demand(['--yes']);
   const bytes = await (isPiped ? readStdinBytes(context) : readGivenFile(file));
   const rows = readRows(bytes, batchColumns(given.ignoreColumns));
@@ -172,7 +171,7 @@ async function newName(asked: Stale, context: Context): Promise<string | undefin
   const suggested = today(now());
   if (!isAsked) {
     const also = unfinished && `, and the run ${unfinished.text} of this file is unfinished`;
-    throw new Failure('usage', `${which} already paid on ${day}${also ?? ''}.`, {
+    throw invalid(`${which} already paid on ${day}${also ?? ''}.`, {
       money: 'Nothing was sent',
       hint:
         unfinished === undefined

@@ -14,7 +14,7 @@ import {
   exchangeRate,
   fromWire,
 } from '../../formats/amount.js';
-import { Failure, unlessFailure } from '../../formats/failure.js';
+import { Failure, unlessFailure, invalid } from '../../formats/failure.js';
 import { beforeDeduction, notObeyed, type Order } from '../order/orders.js';
 import { didYouMean } from '../../formats/text.js';
 import type { PaymentTerms } from '../../store/journal/payment.js';
@@ -46,10 +46,7 @@ export function findRate(rates: Rates, given: string): PairRate {
   const pair = given.toUpperCase().replace(/[/\-_: ]/, '');
   const { base, quote } = sidesOf(pair);
   if (base === null || quote === null || base === quote) {
-    throw new Failure(
-      'usage',
-      `"${given}" is not a currency pair. Write a pair such as BTCUSD or BTC/USD.`,
-    );
+    throw invalid(`"${given}" is not a currency pair. Write a pair such as BTCUSD or BTC/USD.`);
   }
   const all = allRates(rates);
   const usable = (wanted: string) => all.find((each) => each.pair === wanted && each.rate.gt(0));
@@ -303,7 +300,7 @@ export function highestFee(maxFee: NonNullable<PaymentTerms['maxFee']>, quote: Q
     return money(ccy, share.lt(floor) ? new Big(floor) : share);
   }
   if (maxFee.ccy === ccy) return money(ccy, new Big(maxFee.amount));
-  throw new Failure('usage', `your fee limit is in ${maxFee.ccy}, but the fees are in ${ccy}.`, {
+  throw invalid(`your fee limit is in ${maxFee.ccy}, but the fees are in ${ccy}.`, {
     money: 'Nothing moved',
   });
 }

@@ -256,7 +256,12 @@ const refused: readonly [
   url: (url: string) => string,
   exitCode: number,
 ][] = [
-  ['has tables of a newer version', 'UPDATE svcpay.table_parts SET version = 99', (url) => url, 2],
+  [
+    'has tables of a newer version',
+    'UPDATE svcpay.part_versions SET version = 99',
+    (url) => url,
+    2,
+  ],
   [
     'is read-only for its user',
     'CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA svcpay TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA svcpay TO reader',

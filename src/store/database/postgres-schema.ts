@@ -35,7 +35,7 @@ const commonTables = `
     latest TEXT COLLATE "C" NOT NULL, -- the payment of the latest submission
     submitted_at BIGINT NOT NULL
   ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
-  CREATE TABLE table_parts (
+  CREATE TABLE part_versions (
     part TEXT COLLATE "C" PRIMARY KEY,
     version BIGINT NOT NULL
   );`;
@@ -131,7 +131,7 @@ async function stateOf(
     `SELECT tablename AS name FROM pg_tables WHERE schemaname = '${schemaName}'`,
   );
   if (tables.length === 0) return { identity: undefined, version: 0 };
-  if (!['table_parts', 'identity', 'submissions'].every((name) => tables.includes(name)))
+  if (!['part_versions', 'identity', 'submissions'].every((name) => tables.includes(name)))
     throw refused(
       `The schema ${schemaName} in the database of ${source} was written by a development build ` +
         'or another program and was not changed.',
@@ -143,7 +143,7 @@ async function stateOf(
   const [isBehind, ...values] = lacks(seen);
   const text = `SELECT id, generation, (restored = 1 OR ${isCopy} OR ${isBehind})::int AS restored,
       (SELECT latest FROM ${schemaName}.submissions ORDER BY submitted_at DESC LIMIT 1) AS latest,
-      (SELECT version FROM ${schemaName}.table_parts WHERE part = ?) AS version
+      (SELECT version FROM ${schemaName}.part_versions WHERE part = ?) AS version
     FROM ${schemaName}.identity`;
   const [state] = v.parse(stateSchema, await sql.all(text, ...values, part.name));
   if (state.version > part.steps.length)
@@ -242,7 +242,7 @@ async function takeStep(
   for (const step of steps) await sql.script(step);
   const reached = version + steps.length;
   await sql.run(
-    'INSERT INTO table_parts (part, version) VALUES (?, ?) ' +
+    'INSERT INTO part_versions (part, version) VALUES (?, ?) ' +
       'ON CONFLICT (part) DO UPDATE SET version = excluded.version',
     part.name,
     reached,

@@ -27,7 +27,11 @@ import { Failure, invalid } from '../../formats/failure.js';
 /** The mark of an inbox file: the letters `svce`. */
 export const applicationId = 0x73766365;
 
-/** The tables of both databases, as SQLite reads them. */
+/**
+ * The tables of both databases, as SQLite reads them: the events, the undelivered events of each
+ * consumer (with an empty `txn_id` for an event that names no transaction), and when a receiver
+ * last served each consumer.
+ */
 const tables = `CREATE TABLE events (
     id INTEGER PRIMARY KEY,
     received_at INTEGER NOT NULL,
@@ -43,7 +47,6 @@ const tables = `CREATE TABLE events (
   ) STRICT;
   CREATE INDEX events_txn ON events (txn_id, updated_at) WHERE txn_id IS NOT NULL;
 
-  -- Undelivered events; txn_id is empty for an event that names no transaction.
   CREATE TABLE backlog (
     consumer TEXT NOT NULL,
     event_id INTEGER NOT NULL REFERENCES events (id),
@@ -53,7 +56,6 @@ const tables = `CREATE TABLE events (
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX backlog_event ON backlog (event_id);
 
-  -- When a receiver last served each consumer.
   CREATE TABLE consumers (
     consumer TEXT PRIMARY KEY,
     served_at INTEGER NOT NULL

@@ -5,11 +5,12 @@ import type { TableGroup } from '../database/postgres-schema.js';
 import { inPostgres } from '../database/sql.js';
 import type { SqliteFile } from '../files/sqlite-file.js';
 
-/** The mark of a journal file: the letters `svjm`. */
-const applicationId = 0x73766a6d;
+/** The mark of a journal file: the letters `svjn`. */
+const applicationId = 0x73766a6e;
 
 /** The tables of both databases, as SQLite reads them. */
-const tables = `CREATE TABLE payments (
+const tables = [
+  `CREATE TABLE payments (
   id TEXT PRIMARY KEY,
   scope TEXT NOT NULL,
   account TEXT NOT NULL,
@@ -35,9 +36,8 @@ const tables = `CREATE TABLE payments (
 CREATE INDEX payments_unfinished ON payments (scope, opened_at) WHERE unfinished = 1;
 CREATE INDEX payments_key ON payments (idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX payments_batch ON payments (scope, batch_run) WHERE batch_run IS NOT NULL;
-CREATE INDEX payments_alike ON payments (scope, ref_alike);
-
-CREATE TABLE attempts (
+CREATE INDEX payments_alike ON payments (scope, ref_alike);`,
+  `CREATE TABLE attempts (
   payment_id TEXT NOT NULL REFERENCES payments (id) ON DELETE CASCADE,
   number INTEGER NOT NULL,
   account TEXT NOT NULL,
@@ -56,10 +56,9 @@ CREATE TABLE attempts (
   PRIMARY KEY (payment_id, number)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX attempts_txn ON attempts (txn_id) WHERE txn_id IS NOT NULL;
-CREATE INDEX attempts_submitted ON attempts (account, limit_time) WHERE limit_time IS NOT NULL;
-
--- The story of each payment. Rows are never changed.
-CREATE TABLE trail (
+CREATE INDEX attempts_submitted ON attempts (account, limit_time) WHERE limit_time IS NOT NULL;`,
+  // The story of each payment. Rows are never changed.
+  `CREATE TABLE trail (
   payment_id TEXT NOT NULL REFERENCES payments (id) ON DELETE CASCADE,
   seq INTEGER NOT NULL, -- from 1, without a gap
   attempt INTEGER,
@@ -68,10 +67,9 @@ CREATE TABLE trail (
   actor TEXT, -- who, where and through which door, as JSON, or null: as in the step before
   detail TEXT NOT NULL,
   PRIMARY KEY (payment_id, seq)
-) STRICT, WITHOUT ROWID;
-
--- What people noted about transactions of either direction. Rows are never changed.
-CREATE TABLE notes (
+) STRICT, WITHOUT ROWID;`,
+  // What people noted about transactions of either direction. Rows are never changed.
+  `CREATE TABLE notes (
   scope TEXT NOT NULL,
   txn_id TEXT NOT NULL,
   seq INTEGER NOT NULL,
@@ -79,10 +77,9 @@ CREATE TABLE notes (
   actor TEXT NOT NULL,
   note TEXT NOT NULL,
   PRIMARY KEY (scope, txn_id, seq)
-) STRICT, WITHOUT ROWID;
-
--- What an account spent in each minute of the limit clock: the sum of its whole + trillionths.
-CREATE TABLE spending (
+) STRICT, WITHOUT ROWID;`,
+  // What an account spent in each minute of the limit clock: the sum of its whole + trillionths.
+  `CREATE TABLE spending (
   account TEXT NOT NULL,
   budget TEXT NOT NULL, -- the budget whose part this is, or empty for all of the account
   period INTEGER NOT NULL, -- -1 for the whole time of a budget
@@ -90,10 +87,9 @@ CREATE TABLE spending (
   whole INTEGER NOT NULL,
   trillionths INTEGER NOT NULL,
   PRIMARY KEY (account, budget, period, ccy)
-) STRICT, WITHOUT ROWID;
-
--- The changes of budgets. Rows are never changed: the latest row of a name is in force.
-CREATE TABLE budgets (
+) STRICT, WITHOUT ROWID;`,
+  // The changes of budgets. Rows are never changed: the latest row of a name is in force.
+  `CREATE TABLE budgets (
   account TEXT NOT NULL,
   name TEXT NOT NULL, -- or * for all budgets
   seq INTEGER NOT NULL,
@@ -102,9 +98,8 @@ CREATE TABLE budgets (
   stopped INTEGER NOT NULL,
   rules TEXT, -- as JSON, or null: removed
   PRIMARY KEY (account, name, seq)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE settlement_rates (
+) STRICT, WITHOUT ROWID;`,
+  `CREATE TABLE settlement_rates (
   scope TEXT NOT NULL,
   txn_id TEXT NOT NULL,
   kept_at INTEGER NOT NULL,
@@ -112,10 +107,9 @@ CREATE TABLE settlement_rates (
   fiat TEXT NOT NULL,
   rates TEXT NOT NULL,
   PRIMARY KEY (scope, txn_id)
-) STRICT, WITHOUT ROWID;
-
--- Money that no transaction explains. Rows are never changed.
-CREATE TABLE book_entries (
+) STRICT, WITHOUT ROWID;`,
+  // Money that no transaction explains. Rows are never changed.
+  `CREATE TABLE book_entries (
   scope TEXT NOT NULL,
   id TEXT NOT NULL,
   ccy TEXT NOT NULL,
@@ -124,27 +118,24 @@ CREATE TABLE book_entries (
   note TEXT,
   recorded_at INTEGER NOT NULL,
   PRIMARY KEY (scope, id)
-) STRICT, WITHOUT ROWID;
-
--- When the transactions of each wallet last added up to its balance.
-CREATE TABLE book_ties (
+) STRICT, WITHOUT ROWID;`,
+  // When the transactions of each wallet last added up to its balance.
+  `CREATE TABLE book_ties (
   scope TEXT NOT NULL,
   ccy TEXT NOT NULL,
   tied_at INTEGER NOT NULL,
   balance TEXT NOT NULL,
   PRIMARY KEY (scope, ccy)
-) STRICT, WITHOUT ROWID;
-
--- When each transaction settled, as far as a statement needed the time. Rows are never changed.
-CREATE TABLE book_times (
+) STRICT, WITHOUT ROWID;`,
+  // When each transaction settled, as far as a statement needed the time. Rows are never changed.
+  `CREATE TABLE book_times (
   scope TEXT NOT NULL,
   txn_id TEXT NOT NULL,
   settled_at INTEGER NOT NULL,
   PRIMARY KEY (scope, txn_id)
-) STRICT, WITHOUT ROWID;
-
--- Differences that a person has accepted. Rows are never changed.
-CREATE TABLE book_accepted (
+) STRICT, WITHOUT ROWID;`,
+  // Differences that a person has accepted. Rows are never changed.
+  `CREATE TABLE book_accepted (
   scope TEXT NOT NULL,
   txn_id TEXT NOT NULL,
   facts TEXT NOT NULL, -- what differs, as JSON
@@ -152,10 +143,9 @@ CREATE TABLE book_accepted (
   accepted_at INTEGER NOT NULL,
   accepted_by TEXT NOT NULL,
   PRIMARY KEY (scope, txn_id, facts)
-) STRICT, WITHOUT ROWID;
-
--- The sealed statements of closed months. Rows are never changed.
-CREATE TABLE book_closes (
+) STRICT, WITHOUT ROWID;`,
+  // The sealed statements of closed months. Rows are never changed.
+  `CREATE TABLE book_closes (
   scope TEXT NOT NULL,
   month TEXT NOT NULL,
   zone TEXT NOT NULL,
@@ -163,10 +153,9 @@ CREATE TABLE book_closes (
   closed_at INTEGER NOT NULL,
   closed_by TEXT NOT NULL,
   PRIMARY KEY (scope, month)
-) STRICT, WITHOUT ROWID;
-
--- Proposals that the owner paid or refused, or that a run of a budget made.
-CREATE TABLE proposals (
+) STRICT, WITHOUT ROWID;`,
+  // Proposals that the owner paid or refused, or that a run of a budget made.
+  `CREATE TABLE proposals (
   scope TEXT NOT NULL,
   id TEXT NOT NULL,
   digests TEXT NOT NULL, -- of the instructions, joined by spaces
@@ -174,7 +163,8 @@ CREATE TABLE proposals (
   refused_at INTEGER,
   note TEXT,
   PRIMARY KEY (scope, id)
-) STRICT, WITHOUT ROWID;`;
+) STRICT, WITHOUT ROWID;`,
+].join('\n');
 
 /** Triggers of SQLite that keep the rows of a table as they are. */
 const unchanged = (table: string, rows: string, kept = 'are never deleted', when = ''): string => `
@@ -185,16 +175,17 @@ const unchanged = (table: string, rows: string, kept = 'are never deleted', when
 
 const withPayment = 'WHEN EXISTS (SELECT 1 FROM payments WHERE id = OLD.payment_id)';
 
-export const sqliteSteps: readonly string[] = [
-  `${tables}
-
--- The limit clock of each account, and the clocks of machine and service at its last reading.
-CREATE TABLE limit_clocks (
+/** The limit clock of each account, and the clocks of machine and service at its last reading. */
+const limitClocks = `CREATE TABLE limit_clocks (
   account TEXT PRIMARY KEY,
   time INTEGER NOT NULL,
   machine INTEGER NOT NULL,
   service INTEGER
-) STRICT, WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;`;
+
+export const sqliteSteps: readonly string[] = [
+  `${tables}
+${limitClocks}
 ${unchanged('trail', 'steps of a trail', 'are deleted only with their payment', withPayment)}
 ${unchanged('notes', 'notes')}${unchanged('budgets', 'changes of budgets')}`,
 ];
@@ -224,6 +215,7 @@ const limits = `
     limits TEXT NOT NULL
   ) STRICT;`;
 
+/** The search path of the function is fixed, so that a payment can be deleted on any connection. */
 const postgresSteps: readonly string[] = [
   `${inPostgres(tables + limits)}
 ${['payments', 'attempts']
@@ -235,7 +227,6 @@ ${['payments', 'attempts']
 ALTER TABLE spending SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0,
   autovacuum_vacuum_threshold = 10000);
 
--- With its search path fixed, so that the deletion of a payment works on any connection.
 CREATE FUNCTION never_changed() RETURNS trigger LANGUAGE plpgsql
 SET search_path FROM CURRENT AS $$
 BEGIN

@@ -89,11 +89,11 @@ async function inPostgres(part: TableGroup): Promise<Tables> {
   const columns =
     await all(`SELECT table_name::text AS table, column_name::text AS name, data_type::text AS type,
       (is_nullable = 'NO')::int AS required, column_default::text AS preset
-    FROM information_schema.columns WHERE table_schema = 'svcpay' AND table_name NOT IN ('identity', 'submissions', 'table_parts')`);
+    FROM information_schema.columns WHERE table_schema = 'svcpay' AND table_name NOT IN ('identity', 'submissions', 'part_versions')`);
   const indexes =
     await all(`SELECT tablename::text AS table, indexdef, indisunique::int AS single, indisprimary::int AS first
     FROM pg_indexes JOIN pg_class ON relname = indexname JOIN pg_index ON indexrelid = pg_class.oid
-    WHERE schemaname = 'svcpay' AND tablename NOT IN ('identity', 'submissions', 'table_parts')`);
+    WHERE schemaname = 'svcpay' AND tablename NOT IN ('identity', 'submissions', 'part_versions')`);
   const foreign = await all(`SELECT conrelid::regclass::text AS table,
       replace(replace(pg_get_constraintdef(oid), 'FOREIGN KEY (', ''), ')', '') AS words
     FROM pg_constraint WHERE contype = 'f'`);

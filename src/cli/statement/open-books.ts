@@ -29,7 +29,6 @@ import {
 import type { Close, KeptRate } from '../../store/journal/records.js';
 import {
   destinationIn,
-  type KnownEvent,
   type LocalPayment,
   type Outcome,
   type Sources,
@@ -280,16 +279,11 @@ export async function sourcesOf(period: Span, context: Context): Promise<Sources
   const { client, scope, journal } = await context.account();
   return {
     journal: knownPayments(await journal(), scope, period),
-    inbox: (await hasInbox(context)) ? knownEvents(context) : undefined,
+    inbox: (await hasInbox(context)) ? (await context.events()).since(0) : undefined,
     accepted: await (await context.books()).accepted(scope),
     read: (txnId) => client.transaction(txnId),
     period,
   };
-}
-
-async function* knownEvents({ events }: Context): AsyncGenerator<KnownEvent, void, void> {
-  for await (const { txnId, txnState, updatedAt } of (await events()).since(0))
-    if (txnId !== null && txnState !== null) yield { txnId, txnState, at: updatedAt ?? 0 };
 }
 
 /** Reads the attempts of the journal that were made in a period. */

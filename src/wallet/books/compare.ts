@@ -7,6 +7,7 @@ import type { ListedTransaction, Transaction } from '../../api/types.js';
 import type { Span } from '../../formats/calendar.js';
 import { unlessKind } from '../../formats/failure.js';
 import { movedNothing, isQuoted } from '../../formats/states.js';
+import type { StoredEvent } from '../../store/events/event-store.js';
 import type { Accepted } from '../../store/journal/records.js';
 import { openScratch, type Scratch } from '../../store/files/sqlite-file.js';
 import { severalAtOnce, movedAmounts, type MovedAmounts } from '../history/moved-amounts.js';
@@ -71,12 +72,8 @@ export interface LocalPayment {
   readonly destination: string | null;
 }
 
-/** An event of the webhook inbox, with its time `at` in epoch ms by the service's clock. */
-export interface KnownEvent {
-  readonly txnId: string;
-  readonly txnState: string;
-  readonly at: number;
-}
+/** An event of the webhook inbox. */
+export type KnownEvent = Pick<StoredEvent, 'txnId' | 'txnState' | 'updatedAt'>;
 
 export interface Sources {
   readonly journal: AsyncIterable<LocalPayment>;
@@ -177,9 +174,11 @@ async function putSources({ journal, inbox, accepted, period }: Sources, db: Scr
   for (const { txnId, facts, note } of accepted) db.insert('accepted', { txnId, facts, note });
   for await (const payment of journal) db.insert('local', { source: 'journal', ...payment });
   let first: number | null = null;
-  for await (const event of inbox ?? []) {
-    first = Math.min(first ?? event.at, event.at);
-    if (event.at >= period.first) putEvent(event, db);
+  for await (const { txnId, txnState, updatedAt } of inbox ?? []) {
+    if (txnId === null || txnState === null) continue;
+    const at = updatedAt ?? 0;
+    first = Math.min(first ?? at, at);
+    if (at >= period.first) putEvent(txnId, txnState, at, db);
   }
   return first;
 }
@@ -188,7 +187,7 @@ async function putSources({ journal, inbox, accepted, period }: Sources, db: Scr
  * Stores the latest event of a transaction. A `completed` event stays stored even if a different
  * event follows.
  */
-const putEvent = ({ txnId, txnState, at }: KnownEvent, db: Scratch): void =>
+const putEvent = (txnId: string, txnState: string, at: number, db: Scratch): void =>
   db.run(
     `INSERT INTO local (source, txnId, state, outcome, ended, seen)
       VALUES ('inbox', ?, ?, ?, ?, ?)

@@ -65,7 +65,7 @@ const sent: LocalPayment = {
 const event = (txnId: string, txnState = 'completed', at = start): KnownEvent => ({
   txnId,
   txnState,
-  at,
+  updatedAt: at,
 });
 
 describe('differences between the books and the service', () => {

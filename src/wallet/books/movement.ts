@@ -209,7 +209,7 @@ function movementOf(
   };
 }
 
-/** The number and the amounts of movements. The amount `out` excludes fees. */
+/** The number and the sums of movements. The fees that the wallet paid are not part of `out`. */
 export interface MovementSum {
   readonly count: number;
   readonly in: Big;
@@ -229,6 +229,8 @@ export function sumsOf<Key extends object>(
     const key = keyOf(movement);
     if (key === undefined) continue;
     const name = JSON.stringify(key);
+    // The other side paid the fees of a movement without a fee, in its own currency.
+    const { serviceFee, networkFee } = movement.fee.eq(0) ? withoutTransaction : movement;
     const { count, ...sum } = sums.get(name) ?? {
       count: 0,
       ...withoutTransaction,
@@ -241,8 +243,8 @@ export function sumsOf<Key extends object>(
       in: movement.in.plus(sum.in),
       out: movement.out.plus(sum.out),
       fee: movement.fee.plus(sum.fee),
-      serviceFee: movement.serviceFee.plus(sum.serviceFee),
-      networkFee: movement.networkFee.plus(sum.networkFee),
+      serviceFee: serviceFee.plus(sum.serviceFee),
+      networkFee: networkFee.plus(sum.networkFee),
     });
   }
   return [...sums.values()];

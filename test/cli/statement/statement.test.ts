@@ -284,6 +284,12 @@ describe('svcpay statement', () => {
       );
     }
     expect(fees.length).toBeGreaterThan(2);
+    const sums = (await svcpay(['statement', 'totals', '--json'], books)).json() as Record<
+      'fee' | 'serviceFee' | 'networkFee',
+      number
+    >[];
+    for (const { fee, serviceFee, networkFee } of sums)
+      expect(new Big(serviceFee).plus(networkFee).toFixed()).toBe(new Big(fee).toFixed());
     const listed = await svcpay(['tx', 'list', '--month', 'last', '--all', '--json'], books);
     const ids = new Set((listed.json() as { txnId: string }[]).map(({ txnId }) => txnId));
     expect(ids.size).toBeGreaterThan(20);

@@ -22,6 +22,7 @@ import { limitsInForce } from '../limits/in-force.js';
 import { spentToday } from '../payment/payment-flow.js';
 import {
   openLookUp,
+  withInstitution,
   completePayout,
   readDraft,
   answerOptions,
@@ -164,7 +165,6 @@ export function planner(
   context: Context,
   isOffline = false,
 ): (row: BatchRow) => Promise<Row> {
-  let opened: ReturnType<typeof openLookUp> | undefined;
   const { config, settings } = context;
   const deps: PlanDeps = {
     name,
@@ -173,8 +173,7 @@ export function planner(
     now: context.now(),
     contacts: config.read().contacts,
     sender: settings.profile.sender,
-    lookUp: async (countryCode) =>
-      isOffline ? [] : (await (opened ??= openLookUp(context)))(countryCode),
+    lookUp: isOffline ? async () => [] : openLookUp(context),
     digestUnder: async (ref) => {
       if (isOffline) return undefined;
       const { scope, journal } = await context.account();
@@ -432,7 +431,8 @@ async function planPayout(
   const missing = missingAnswers(draft).map(columnOf);
   if (missing[0] !== undefined)
     throw cellFailure(missing[0], `A payout must also have ${missing.join(', ')}.`);
-  const instruction = await completePayout(draft, lookUp, note).catch((error: unknown) => {
+  const complete = completePayout(draft, note);
+  const instruction = await withInstitution(complete, lookUp).catch((error: unknown) => {
     throw error instanceof Failure ? new CellFailure('institution', error) : error;
   });
   return { instruction, isSlow: true, to: instruction.to };

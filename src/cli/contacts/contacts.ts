@@ -95,7 +95,8 @@ export const contactsAdd = defineCommand({
       earlier === undefined ? checkedAnswers(flags) : changed(answersOf(earlier), flags);
     const missing = missingFlags(start, destinationOptions);
     if (missing.length > 0) ask.demand(missing);
-    const lookUp = await openLookUp(context);
+    await context.client();
+    const lookUp = openLookUp(context);
     const { steps, onStep } = recipientQuestions(start, { institutions: lookUp });
     const draft = missing.length === 0 ? start : await walk(ask.pose, start, steps, { onStep });
     if (draft === back) throw leftAtOnce(context, 'Nothing was saved');

@@ -304,20 +304,17 @@ export async function institutionsOf(
  * Returns a function that looks up the institutions of each country only once. If the lookup of a
  * country's institutions fails, svcpay does not check the institution codes of the country.
  */
-export async function openLookUp(context: Context): Promise<LookUp> {
+export function openLookUp(context: Context): LookUp {
   const { live, out } = context;
-  await context.client();
   const byCountry = new Map<string, Promise<readonly Institution[]>>();
   const ask = async (countryCode: string): Promise<readonly Institution[]> => {
-    const reportFailed = (why: string): void => out.say(`The institution was not checked. ${why}`);
+    await context.client();
+    const found = live.during(
+      () => 'Looking up institutions',
+      () => institutionsOf(countryCode, context),
+    );
     return (
-      (await ifAvailable(
-        live.during(
-          () => 'Looking up institutions',
-          () => institutionsOf(countryCode, context),
-        ),
-        reportFailed,
-      )) ?? []
+      (await ifAvailable(found, (why) => out.say(`The institution was not checked. ${why}`))) ?? []
     );
   };
   return (countryCode) => {
@@ -327,22 +324,10 @@ export async function openLookUp(context: Context): Promise<LookUp> {
   };
 }
 
-/**
- * Returns the instruction of a payout, with its institution checked. Throws Failure `usage` for
- * answers that the service would refuse.
- */
-export async function completePayout(
-  draft: Draft,
-  lookUp: LookUp,
-  note?: string,
-): Promise<Instruction> {
+/** Returns the instruction of a payout. Its institution is not yet checked. */
+export function completePayout(draft: Draft, note?: string): Instruction {
   const { from = 'BTC', purpose, source, relationship } = draft;
-  const {
-    method,
-    country: _country,
-    party,
-    ...reqDetails
-  } = await completeRecipient(draft, lookUp);
+  const { method, country: _country, party, ...reqDetails } = recipientIn(draft);
   const sender = partyOf(draft, 'sender');
   if (
     !sender ||
@@ -363,23 +348,17 @@ export async function completePayout(
 
 const kycOf = ({ type, ...details }: Party): Kyc => ({ type, details });
 
-/** Returns the recipient as the address book stores it, with the institution checked. */
-export async function completeRecipient(
-  draft: Draft,
-  lookUp: LookUp,
-): Promise<Recipient & { readonly acctName: string }> {
+function recipientIn(draft: Draft): Recipient & { readonly acctName: string } {
   const { institution, institutionName, acctNum, acctName } = draft;
   const method = methodAt(draft);
   const party = partyOf(draft, 'recipient');
   if (!method || institution === undefined || acctNum === undefined || !acctName || !party)
     throw incomplete();
-  const { country } = method;
-  const found = findInstitution(institution, method, await lookUp(country.code));
   return {
     method: method.code,
-    country: country.code,
-    institutionCode: found.code,
-    institutionName: found.name ?? institutionName,
+    country: method.country.code,
+    institutionCode: institution,
+    institutionName,
     acctNum: parseAccountNumber(acctNum, method),
     acctName,
     party,
@@ -388,29 +367,39 @@ export async function completeRecipient(
 
 const incomplete = (): Error => new Error('The payout lacks a required answer.');
 
+/** Returns the recipient as the address book stores it, with the institution checked. */
+export async function completeRecipient(draft: Draft, lookUp: LookUp): Promise<Recipient> {
+  const recipient = recipientIn(draft);
+  return { ...recipient, ...(await institutionIn(methodAt(draft), recipient, lookUp)) };
+}
+
 /**
- * Replaces the names of institutions by the names in the service's list, so that an instruction of
+ * Replaces the name of the institution by the name in the service's list, so that an instruction of
  * somebody else cannot name a false institution, or lack the name. Throws Failure `usage` for an
  * institution that cannot receive the payout.
  */
-export async function withInstitutions(
-  instructions: readonly Instruction[],
-  context: Context,
-): Promise<readonly Instruction[]> {
-  if (instructions.every(({ payout }) => payout === undefined)) return instructions;
-  const lookUp = await openLookUp(context);
-  const completed = async (each: Instruction): Promise<Instruction> => {
-    const { payout } = each;
-    const method = payout && methodOf(payout.destReq);
-    if (payout === undefined || method === undefined) return each;
-    const { institutionCode, institutionName } = payeeOf(payout);
-    if (institutionCode === '') return each;
-    const found = findInstitution(institutionCode, method, await lookUp(method.country.code));
-    const named = { institutionCode: found.code, institutionName: found.name ?? institutionName };
-    const reqDetails = { ...payout.destReq.reqDetails, ...named };
-    return { ...each, payout: { ...payout, destReq: { ...payout.destReq, reqDetails } } };
-  };
-  return Promise.all(instructions.map(completed));
+export async function withInstitution(
+  instruction: Instruction,
+  lookUp: LookUp,
+): Promise<Instruction> {
+  const { payout } = instruction;
+  if (payout === undefined) return instruction;
+  const { destReq } = payout;
+  const named = await institutionIn(methodOf(destReq), payeeOf(payout), lookUp);
+  const reqDetails = { ...destReq.reqDetails, ...named };
+  return { ...instruction, payout: { ...payout, destReq: { ...destReq, reqDetails } } };
+}
+
+type Institute = Pick<Recipient, 'institutionCode' | 'institutionName'>;
+
+async function institutionIn(
+  method: PayoutMethod | undefined,
+  { institutionCode, institutionName }: Institute,
+  lookUp: LookUp,
+): Promise<Institute | undefined> {
+  if (method === undefined || institutionCode === '') return undefined;
+  const found = findInstitution(institutionCode, method, await lookUp(method.country.code));
+  return { institutionCode: found.code, institutionName: found.name ?? institutionName };
 }
 
 /** Runs the payment of a payout. By default, svcpay does not wait for a method that takes days. */

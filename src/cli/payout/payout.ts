@@ -24,7 +24,7 @@ import {
   completePayout,
   completeRecipient,
   destinationOptions,
-  withInstitutions,
+  withInstitution,
   openLookUp,
   type LookUp,
   institutionsOf,
@@ -92,7 +92,7 @@ async function runPayouts(flags: PayoutFlags, context: Context): Promise<Transac
   const given = readDraft(flags, config.read().contacts, settings.profile.sender);
   const missing = missingFlags(given);
   demandAnswers(missing, flags, context);
-  const lookUp = await openLookUp(context);
+  const lookUp = openLookUp(context);
   if (missing.length === 0) return payAndSave(given, flags, lookUp, context);
   const worth = readWorth(context);
   const continued = await askToContinue(flags, context);
@@ -144,7 +144,7 @@ async function payAndSave(
   context: Context,
   onSubmitted: () => void = () => undefined,
 ): Promise<Transaction> {
-  const instruction = await completePayout(draft, lookUp);
+  const instruction = await withInstitution(completePayout(draft), lookUp);
   let saved: Promise<void> | undefined;
   const save = (): void => {
     onSubmitted();
@@ -218,7 +218,7 @@ async function payFromFile(
   const { instruction, ref } = readPayoutFile(text, context.settings.maker);
   const merged = { ...flags, ref: chooseRef(flags.ref, ref) };
   demandAnswers([], flags, context);
-  await withInstitutions([instruction], context);
+  await withInstitution(instruction, openLookUp(context));
   return runPayoutInstruction(instruction, merged, context);
 }
 

@@ -43,7 +43,7 @@ import { runPayment } from '../payment/payment-flow.js';
 import { swapPresentation } from '../payment/payment-screen.js';
 import { paymentOptions, aboutSwap } from '../payment/payment-options.js';
 import { paySend } from '../payment/send-flow.js';
-import { runPayoutInstruction, withInstitutions } from '../payout/payout-flow.js';
+import { openLookUp, runPayoutInstruction, withInstitution } from '../payout/payout-flow.js';
 
 const { concurrency, onError, result } = batchOptions;
 const { wait, waitTimeout, retry } = paymentOptions;
@@ -66,8 +66,9 @@ async function payOne(
   const ref = referenceOf(id);
   const begun = await (await journal()).find(scope, ref);
   if (begun === undefined || !mayHavePaid(begun)) checkProposal(proposal, context.now());
-  const [row] = await withInstitutions(proposal.rows, context);
-  if (row === undefined) throw new Error('The proposal has no payment.');
+  const [only] = proposal.rows;
+  if (only === undefined) throw new Error('The proposal has no payment.');
+  const row = await withInstitution(only, openLookUp(context));
   const flags = {
     ...readAll(paymentOptions, {}),
     ...how,
@@ -118,7 +119,9 @@ async function sourceOf(
   flags: BatchFlags,
   context: Context,
 ): Promise<BatchSource> {
-  const named = { ...proposal, rows: await withInstitutions(proposal.rows, context) };
+  const lookUp = openLookUp(context);
+  const checked = await Promise.all(proposal.rows.map((each) => withInstitution(each, lookUp)));
+  const named = { ...proposal, rows: checked };
   const rows = proposedRows({ id, text: file, proposal: named }, environmentOf(context));
   const check = await checkRows(rows, flags, context, async (row) => row);
   const refusal = { do: 'run', command: 'proposals refuse', argument: id } as const;

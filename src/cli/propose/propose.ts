@@ -122,7 +122,7 @@ export const proposePayout = defineCommand({
     const missing = missingFlags(draft);
     if (missing.length > 0) context.ask.demand(missing);
     // Offline, svcpay cannot check the institution. The owner's svcpay checks it.
-    return propose([await completePayout(draft, async () => [])], flags, context);
+    return propose([completePayout(draft)], flags, context);
   },
   view: record(proposedView),
 });

@@ -85,7 +85,7 @@ const payoutOf = async (raw: Record<string, string | undefined>): Promise<Instru
     {},
     undefined,
   );
-  return completePayout(draft, async () => []);
+  return completePayout(draft);
 };
 
 const wholePayout = {

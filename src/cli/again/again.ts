@@ -12,7 +12,7 @@ import { defineCommand, record } from '../define.js';
 import { leftAtOnce } from '../process.js';
 import { paidView, runPayment } from '../payment/payment-flow.js';
 import { swapPresentation } from '../payment/payment-screen.js';
-import { paymentOptions, type PaymentFlags } from '../payment/payment-options.js';
+import { aboutSwap, paymentOptions, type PaymentFlags } from '../payment/payment-options.js';
 import { runSend } from '../payment/send-flow.js';
 import { runPayoutInstruction } from '../payout/payout-flow.js';
 import { paymentOf } from '../tx/payments.js';
@@ -165,11 +165,11 @@ export async function payAgain(
   flags: PaymentFlags,
   context: Context,
 ): Promise<Transaction> {
-  const { verb, payout, from, to, name } = instruction;
+  const { verb, payout, to, name } = instruction;
   if (payout !== undefined) return runPayoutInstruction(instruction, flags, context);
   if (verb === 'swap') {
-    const about = [{ label: 'Swap', value: `${from} to ${to}` }];
-    return runPayment(instruction, flags, { about, ...swapPresentation }, context);
+    const presentation = { about: aboutSwap(instruction), ...swapPresentation };
+    return runPayment(instruction, flags, presentation, context);
   }
   const about = [
     { label: 'Contact', value: name },

@@ -149,19 +149,21 @@ export class Failure extends Error {
   declare txnState: string | undefined;
   declare ref: string | undefined;
   declare readonly proposal: string | undefined;
-  readonly requestId: string | undefined;
+  declare readonly requestId: string | undefined;
 
   /**
    * @param why the reason: whole sentences, or the end of the sentence that `money` begins
    */
-  constructor(kind: FailureKind, why: string, { cause, ...details }: FailureDetails = {}) {
-    const { money } = details;
+  constructor(kind: FailureKind, why: string, details: FailureDetails = {}) {
+    const { money, hint, next, missing, status, code, txnId, txnState, ref, proposal } = details;
+    const { cause, requestId = cause instanceof Failure ? cause.requestId : undefined } = details;
     const start = money === undefined ? '' : `${money}${why === '' ? '.' : ': '}`;
     super(start + why, cause === undefined ? undefined : { cause });
-    Object.assign(this, details);
     this.kind = kind;
     this.why = why;
-    this.requestId = details.requestId ?? (cause instanceof Failure ? cause.requestId : undefined);
+    // A subclass passes further details, which it may hide.
+    const own = { money, hint, next, missing, status, code, txnId, txnState, ref, proposal };
+    Object.assign(this, { ...own, requestId });
   }
 
   /** Names the payment that the failure concerns, where the failure does not name it itself. */

@@ -1,5 +1,6 @@
 // ServiceClient derives from each answer the kind of failure, its message, and whether money may
 // have moved.
+import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { CancelNotOffered, NoAnswer, ServiceError, NetworkError } from '../../src/api/errors.js';
 import { answer, type FakeAnswer } from '../support/fake-transport.js';
@@ -83,6 +84,14 @@ describe('ServiceClient error answer', () => {
       },
     ],
   ] as const;
+  test('keeps the headers and the body of the answer out of a log', async () => {
+    const { client, service } = world();
+    service.on('GET', path, answer(400, { error: 'bad request', trace: 'a long trace' }));
+    const error = await failureOf(client.transaction('t1'));
+    expect(error).toMatchObject({ body: expect.stringContaining('a long trace') });
+    expect(inspect(error)).not.toMatch(/a long trace|headers/);
+  });
+
   test.for(shapes)('describes an error answer with %s', async ([, body, expected]) => {
     const { client, service } = world();
     service.on('GET', path, answer(400, body));

@@ -5,7 +5,7 @@ import type { ServiceClient } from '../../api/client.js';
 import { detailsOf } from '../../api/reading.js';
 import type { CreateSide, ListedTransaction, RequestSide, Transaction } from '../../api/types.js';
 import { fixed, readDecimal } from '../../formats/amount.js';
-import { Failure, ifAvailable } from '../../formats/failure.js';
+import { Failure } from '../../formats/failure.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
 import {
   attemptOf,
@@ -258,10 +258,10 @@ export async function refreshOpen(context: Context): Promise<Refreshed> {
   const submitted = payments.filter(hasTransaction);
   const reading = async (): Promise<void> => {
     if (submitted.length > concurrentReads)
-      await ifAvailable(readListed(submitted, outcomes, service, context));
+      await readListed(submitted, outcomes, service, context).catch(() => undefined);
     const others = submitted.filter(({ id }) => !outcomes.has(id)).slice(0, mostReads);
     await pLimit(concurrentReads).map(others, async (payment) => {
-      const read = await ifAvailable(readDecisive(payment, context));
+      const read = await readDecisive(payment, context).catch(() => undefined);
       if (read !== undefined) outcomes.set(payment.id, read);
     });
   };

@@ -1,6 +1,8 @@
 // Shows output through the person's pager, such as `less`.
 import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import type { OutputStream, Terminal } from './terminal.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -40,7 +42,7 @@ export function openPager(command: string, stdout: OutputStream, env: Env): Page
     });
     // Ignores an error of the pager's input, because each write reports the error too.
     started.stdin?.on('error', () => undefined);
-    ended = new Promise((resolve) => started.on('close', resolve).on('error', resolve));
+    ended = once(started, 'close').catch(() => undefined);
     return started;
   };
   const stream = new Writable({
@@ -56,10 +58,7 @@ export function openPager(command: string, stdout: OutputStream, env: Env): Page
   return {
     stdout: Object.assign(stream, { isTTY: true, columns, rows }),
     async end() {
-      await new Promise<void>((resolve) => {
-        if (stream.destroyed) resolve();
-        else stream.on('error', () => resolve()).end(() => resolve());
-      });
+      await finished(stream.end()).catch(() => undefined);
       await ended;
     },
   };

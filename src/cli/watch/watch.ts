@@ -1,4 +1,5 @@
 // Shows a live screen with balances, open payments and recent events.
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Key } from 'node:readline';
 import type Big from 'big.js';
@@ -128,7 +129,7 @@ async function showScreen({ home, more }: Overview, context: Context): Promise<s
       poll(policies.watchScreen, afterFirstTurn(refresh), { ...context, signal: ended.signal }),
       followInbox(merge, refresh, ended.signal, context),
     ];
-    await Promise.race([Promise.all(loops), aborted(ended.signal)]);
+    await Promise.race([Promise.all(loops), once(ended.signal, 'abort')]);
   } finally {
     signal.removeEventListener('abort', leave);
     stopTicking();
@@ -139,9 +140,6 @@ async function showScreen({ home, more }: Overview, context: Context): Promise<s
 }
 
 const tickMs = 1_000;
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
 
 /**
  * Returns a function for `poll` that does no work in the first turn, because the live screen has

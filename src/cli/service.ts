@@ -269,10 +269,10 @@ function clientReports({
   now,
   onClose,
 }: ServiceDeps): Pick<ClientOptions, 'onWait' | 'onUnrecognized'> {
-  const unrecognized = new Set<string>();
+  const reported = new Set<string>();
+  let more = 0;
   let reportedUntil = 0;
   onClose(() => {
-    const more = unrecognized.size - mostReported;
     if (more > 0) out.warn(`svcpay could not read ${more} more parts of responses.`);
   });
   return {
@@ -288,10 +288,10 @@ function clientReports({
       );
     },
     onUnrecognized(words) {
-      const isNew = !unrecognized.has(words);
-      unrecognized.add(words);
-      if (isNew && unrecognized.size <= mostReported)
-        out.warn(`svcpay could not read part of a response: ${words}.`);
+      if (reported.has(words)) return;
+      if (reported.size === mostReported) return void (more += 1);
+      reported.add(words);
+      out.warn(`svcpay could not read part of a response: ${words}.`);
     },
   };
 }

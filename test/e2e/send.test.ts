@@ -401,7 +401,9 @@ describe('svcpay send at a terminal', () => {
   ] as const)(
     'shows the cost of paying %s and pays after the person confirms',
     async ([, args, shown], { around }) => {
-      const tty = svcpayTty(['send', ...args], { ...around, ...quickTime() });
+      // On a busy machine, the quick clock may pass the default time limit.
+      const line = ['send', ...args, '--timeout', '10m'];
+      const tty = svcpayTty(line, { ...around, ...quickTime() });
       for (const each of shown) await tty.waitFor(each);
       await tty.waitFor(/Pay .*\? /);
       tty.type('y\r');

@@ -62,6 +62,8 @@ export interface Output {
    * stdout.
    */
   list<T extends object>(rows: Rows<T>, view: ListView<T>): Promise<void>;
+  /** Prints all rows and columns for a program that reads the format, regardless of `-o`. */
+  file<T extends object>(format: 'csv' | 'jsonl', rows: Rows<T>, view: RowView<T>): Promise<void>;
   /**
    * Prints the rows of an endless list, each row at once. Resolves when the list ends or the reader
    * closes stdout.
@@ -122,6 +124,9 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
     ...openResults(row, toStdout, sayEmpty),
     did: (result) => void (isJson(format) && terminal.stdout.write(`${toJson(result)}\n`)),
     text: (line) => void terminal.stdout.write(`${line}\n`),
+    async file(as, rows, view) {
+      await listRows({ ...row, format: as, fields: undefined, onlyValue: false }, rows, view);
+    },
     async pour(pieces) {
       const sink = createSink(terminal.stdout);
       try {

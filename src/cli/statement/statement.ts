@@ -7,7 +7,7 @@ import { always, dayWriter, monthSpan, type Span } from '../../formats/calendar.
 import { Failure, invalid } from '../../formats/failure.js';
 import { isExchangeCredit, type StatementRow } from '../../formats/statement-row.js';
 import { type Command, commandLine } from '../../terminal/next-step.js';
-import { listRows, namesOf } from '../../terminal/rows/list.js';
+import { namesOf } from '../../terminal/rows/list.js';
 import type { ListView } from '../../terminal/rows/view.js';
 import { sanitize } from '../../terminal/text.js';
 import type { Canvas } from '../../terminal/terminal.js';
@@ -116,22 +116,10 @@ export const statement = defineCommand({
   view: {
     fields: namesOf(undefined, statementList),
     dataOf: ({ rows }: Statement) => rows,
-    async print(
-      { rows, file },
-      parts: Partial<ListView<StatementRow>>,
-      { out, terminal, globals },
-    ) {
+    print({ rows, file }, parts: Partial<ListView<StatementRow>>, { out }) {
       if (file === undefined) return out.list(rows, { ...statementList, ...parts });
       if ('text' in file) return out.pour(file.text);
-      const { rawCells } = globals;
-      const options = {
-        terminal,
-        format: 'csv',
-        rawCells,
-        fields: undefined,
-        onlyValue: false,
-      } as const;
-      await listRows(options, file.rows, { ...statementList, ...file });
+      return out.file('csv', file.rows, { ...statementList, ...file });
     },
   },
   async adapt({ books, scope, failure }, { wallet, tz }, context) {

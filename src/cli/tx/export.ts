@@ -3,7 +3,6 @@
 import Big from 'big.js';
 import { Failure, invalid } from '../../formats/failure.js';
 import type { ListedTransaction, RequestSide } from '../../api/types.js';
-import { listRows } from '../../terminal/rows/list.js';
 import { exportList, type ExportedTransaction } from '../../terminal/views/transaction-view.js';
 import { dateTime } from '../../terminal/time.js';
 import { withFigures } from '../../wallet/history/moved-amounts.js';
@@ -59,10 +58,7 @@ export const txExport = defineCommand({
   view: {
     fields: [],
     dataOf: ({ rows }: Export) => rows,
-    async print({ format, rows }, _parts, { terminal, globals: { rawCells } }) {
-      const options = { terminal, format, rawCells, fields: undefined, onlyValue: false };
-      await listRows(options, rows, exportList);
-    },
+    print: ({ format, rows }, _parts, { out }) => out.file(format, rows, exportList),
   },
 });
 

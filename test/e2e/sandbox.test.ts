@@ -14,8 +14,8 @@ test('svcpay sandbox reset seeds two years of transactions and leaves money in e
   home,
 }) => {
   const reset = ['--sandbox', 'sandbox', 'reset', '--seed', 'history', '--months', '24', '--yes'];
-  expect(await started(reset, { home })).toMatchObject({ exitCode: 0 });
-  const wallets = await started(['--sandbox', 'wallets', '--json'], { home });
+  expect(await svcpay(reset, { home })).toMatchObject({ exitCode: 0 });
+  const wallets = await svcpay(['--sandbox', 'wallets', '--json'], { home });
   const amounts = [wallets.json()].flat().map((wallet) => Number(Object(wallet).amount) > 0);
   expect(amounts).toEqual([true, true, true, true, true]);
 });
@@ -97,7 +97,7 @@ describe('svcpay sandbox run', () => {
       'missing.pem cannot be read',
     ],
   ] as const)('refuses %s and explains the mistake', async ([, args, message], { home }) => {
-    const run = await started(['sandbox', 'run', ...args], { home });
+    const run = await svcpay(['sandbox', 'run', ...args], { home });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toContain(message);
   });

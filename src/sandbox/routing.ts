@@ -330,16 +330,15 @@ export function readLog(
   store: Store,
   { method, path, limit = kept }: LogFilter = {},
 ): LoggedRequest[] {
-  return store.all(
+  const newestFirst = store.all(
     requestAnswer,
-    `SELECT * FROM (
-       SELECT * FROM request_log
-       WHERE (?1 IS NULL OR method = ?1)
-         AND (?2 IS NULL OR path = ?2 OR substr(path, 1, length(?2) + 1) = ?2 || '?')
-       ORDER BY id DESC LIMIT ?3
-     ) ORDER BY id`,
+    `SELECT * FROM request_log
+     WHERE (?1 IS NULL OR method = ?1)
+       AND (?2 IS NULL OR path = ?2 OR substr(path, 1, length(?2) + 1) = ?2 || '?')
+     ORDER BY id DESC LIMIT ?3`,
     method ?? null,
     path ?? null,
     limit,
   );
+  return newestFirst.toReversed();
 }

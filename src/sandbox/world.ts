@@ -61,7 +61,6 @@ export const sha256Hex = (bytes: Uint8Array): string =>
 export type DueAction = (ctx: Context, subject: string) => void;
 
 const dueRow = v.object({
-  id: v.number(),
   at: v.number(),
   action: v.string(),
   subject: v.string(),
@@ -80,18 +79,16 @@ export function nextDue(store: Store): number | undefined {
   return store.one(v.object({ at: v.number() }), 'SELECT at FROM due ORDER BY at, id LIMIT 1')?.at;
 }
 
+const takeFirstDue = `DELETE FROM due
+  WHERE id = (SELECT id FROM due WHERE at <= ? ORDER BY at, id LIMIT 1) RETURNING *`;
+
 /** Runs all due actions, including actions that become due during the run. */
 export function runDueActions(ctx: Context): void {
   for (;;) {
-    const row = ctx.store.one(
-      dueRow,
-      'SELECT * FROM due WHERE at <= ? ORDER BY at, id LIMIT 1',
-      ctx.now,
-    );
+    const row = ctx.store.one(dueRow, takeFirstDue, ctx.now);
     if (row === undefined) return;
     const action = ctx.actions.get(row.action);
     if (action === undefined) throw new Error(`The action "${row.action}" is unknown.`);
-    ctx.store.run('DELETE FROM due WHERE id = ?', row.id);
     action({ ...ctx, now: row.at }, row.subject);
   }
 }

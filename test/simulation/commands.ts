@@ -4,7 +4,7 @@ import { repeatsOf } from '../../src/cli/mcp/call.js';
 import { Failure } from '../../src/formats/failure.js';
 import { mayHavePaid, type Payment, type PaymentTerms } from '../../src/store/journal/payment.js';
 import { derivedRef, rowOf, type Row } from '../../src/wallet/batch/row.js';
-import { payRows, emptyTally, failureOf, tallied } from '../../src/wallet/batch/run.js';
+import { payRows, failureOf } from '../../src/wallet/batch/run.js';
 import { cancelQuote } from '../../src/wallet/payment/record.js';
 import {
   confirmQuote,
@@ -152,8 +152,12 @@ export const payBatch =
       warn: () => undefined,
     });
     for await (const row of paid) ended.push(row);
-    const tally = ended.reduce(tallied, emptyTally);
-    return { rows: ended, failure: failureOf(tally, rows.length, deps.signal.aborted) };
+    const outcomes = ended.map(({ state: outcome, before = false, failure }) => ({
+      outcome,
+      before,
+      error: failure?.kind ?? null,
+    }));
+    return { rows: ended, failure: failureOf(outcomes, rows.length, deps.signal.aborted) };
   };
 
 /** Returns the reference of an intended payment in a batch. */

@@ -5,7 +5,7 @@ import { money } from '../../src/formats/amount.js';
 import { parseWebhookEvent, readWebhookRequest } from '../../src/library/webhook.js';
 import { journalOf } from '../../src/store/journal/handle.js';
 import { tooPoor } from '../../src/wallet/batch/check.js';
-import { emptyTally, failureOf, stopped } from '../../src/wallet/batch/run.js';
+import { failureOf, stopped } from '../../src/wallet/batch/run.js';
 import { checkHeld } from '../../src/wallet/instruction/instruction.js';
 import { decodeOrder } from '../../src/wallet/order/orders.js';
 import { ended } from '../../src/wallet/payment/outcomes.js';
@@ -44,8 +44,8 @@ const service = {
   eachTransaction: unused,
 };
 const noWait = { now: () => 0, sleep: async () => undefined, signal: new AbortController().signal };
-const unknownRow = { ...emptyTally, open: 1 };
-const onePaid = { ...emptyTally, results: { ...emptyTally.results, paid: 1 } };
+const unknownRow = { outcome: 'unknown', before: false, error: 'pending' } as const;
+const paidRow = { outcome: 'paid', before: false, error: null } as const;
 
 const cases: readonly (readonly [sentence: string, refuse: () => unknown])[] = [
   [
@@ -116,15 +116,15 @@ const cases: readonly (readonly [sentence: string, refuse: () => unknown])[] = [
   ],
   [
     'Outcome unknown: 1 row may or may not have been paid.',
-    () => Promise.reject(failureOf(unknownRow, 3, false)),
+    () => Promise.reject(failureOf([unknownRow], 3, false)),
   ],
   [
     'Not paid: 2 of 3 rows, because you interrupted the batch. The other rows are paid or in flight.',
-    () => Promise.reject(failureOf(onePaid, 3, true)),
+    () => Promise.reject(failureOf([paidRow], 3, true)),
   ],
   [
     'Not paid: 3 of 3 rows, because the batch stopped: The file ends too early.',
-    () => Promise.reject(stopped(emptyTally, 3, 'the batch stopped: The file ends too early.')),
+    () => Promise.reject(stopped([], 3, 'the batch stopped: The file ends too early.')),
   ],
   [
     'Nothing was sent: You have too little.',

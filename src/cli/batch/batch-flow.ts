@@ -1,7 +1,7 @@
 // Runs a checked batch to its result: compares the rows with earlier runs, shows the plan, asks
 // once, and pays row by row.
 import { Failure, ifAvailable, isUnknown } from '../../formats/failure.js';
-import { readRunName, type Row, pastRuns } from '../../wallet/batch/row.js';
+import { readRunName, type Row, pastRuns, sumsOf } from '../../wallet/batch/row.js';
 import { dayAndMonth } from '../../formats/calendar.js';
 import { counted, messageOf } from '../../formats/text.js';
 import {
@@ -32,18 +32,17 @@ import {
 import {
   batchCard,
   remarkText,
+  type BatchLine,
   type BatchPlan,
   type BatchSummary,
 } from '../../terminal/cards/batch-view.js';
 import { compareRuns, needsAcceptance, type Comparison } from '../../wallet/batch/compare.js';
 import {
   payRows,
-  doneRows,
-  emptyTally,
+  countsOf,
   failureOf,
   hasMoved,
   stopped,
-  tallied,
   type BatchConsent,
 } from '../../wallet/batch/run.js';
 import { sharedService } from '../../wallet/batch/shared-service.js';
@@ -219,8 +218,8 @@ function summaryOf(
     run,
     dryRun,
     rows: rows.length,
+    ...countsOf([]),
     paidBefore: settled.length,
-    ...emptyTally.results,
     notBegun: toPay.length,
     spent: [],
     cost,
@@ -315,23 +314,24 @@ async function* payBatch(
   const warn = ({ message }: Failure): void => out.warn(`${message} The payment continues.`);
   // The lines of the rows that have ended need less memory than the rows.
   const ended: Ended[] = [];
-  let tally = emptyTally;
+  const linesOf = (): BatchLine[] => ended.map(({ line }) => line);
   let failure: Failure | undefined;
   begin();
-  yield { tally, rows: rows.length };
+  yield { rows: rows.length };
   try {
     for await (const row of payRows(rows, options, { payment, stop, warn })) {
       const line = lineOf(row, now());
       ended.push({ line, cells: row.cells });
-      tally = tallied(tally, row);
-      yield { line, tally, rows: rows.length };
+      yield { line, rows: rows.length };
     }
   } catch (fault) {
-    if (!hasMoved(tally)) throw fault;
-    failure = stopped(tally, rows.length, `the batch stopped: ${messageOf(fault)}`, fault);
+    if (!hasMoved(linesOf())) throw fault;
+    const why = `the batch stopped: ${messageOf(fault)}`;
+    failure = stopped(linesOf(), rows.length, why, fault);
   }
   ended.sort((a, b) => a.line.line - b.line.line);
-  failure ??= failureOf(tally, rows.length, stop.aborted);
+  const lines = linesOf();
+  failure ??= failureOf(lines, rows.length, stop.aborted);
   try {
     await write?.(ended);
   } catch (lost) {
@@ -339,17 +339,19 @@ async function* payBatch(
     if (failure !== undefined) out.warn(lost.message);
     failure ??= lost;
   }
-  const mayRetry = tally.kinds.has('payment-failed') && !flags.retry;
+  const mayRetry = !flags.retry && lines.some(({ error }) => error === 'payment-failed');
+  const debits = lines.flatMap(({ before: isBefore, paid, paidCcy }) =>
+    isBefore || paid === null || paidCcy === null ? [] : money(paidCcy, paid),
+  );
   return {
     summary: {
       ...before,
-      ...tally.results,
-      paidBefore: tally.before,
-      spent: tally.spent.map(({ ccy, value }) => ({ ccy, amount: value })),
-      notBegun: rows.length - doneRows(tally),
+      ...countsOf(lines),
+      spent: sumsOf(debits).map(({ ccy, value: amount }) => ({ ccy, amount })),
+      notBegun: rows.length - lines.length,
       result: path,
     },
-    rows: ended.map(({ line }) => line),
+    rows: lines,
     failure: failure && mayRetry && !isUnknown(failure) ? withRetry(failure, retry) : failure,
   };
 }

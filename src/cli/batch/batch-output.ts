@@ -25,7 +25,7 @@ import {
 import { csvCell } from '../../terminal/rows/list.js';
 import { unpaidOutcomes, type Row } from '../../wallet/batch/row.js';
 import { isProblem, readRows, type BatchRow } from '../../wallet/batch/file.js';
-import { doneRows, emptyTally, runAgain, type BatchTally } from '../../wallet/batch/run.js';
+import { countsOf, runAgain } from '../../wallet/batch/run.js';
 import type { Context } from '../context.js';
 import type { View } from '../define.js';
 import { resultColumns } from './batch-check.js';
@@ -34,7 +34,6 @@ import { resultColumns } from './batch-check.js';
 export interface BatchStep {
   /** The row that has ended, or undefined in the first step. */
   readonly line?: BatchLine;
-  readonly tally: BatchTally;
   /** The number of all rows. */
   readonly rows: number;
 }
@@ -113,38 +112,34 @@ async function drawSteps(
   { out, live, terminal, every, signal: stop }: Context,
 ): Promise<void> {
   const { stderr, stderrCanvas, canAnimate } = terminal;
-  /** The steps that svcpay has not shown yet. */
-  let waiting: BatchStep[] = [];
-  let [tally, rows] = [emptyTally, 0];
+  const ended: BatchLine[] = [];
+  let [shown, rows] = [0, 0];
   const show = (): void => {
-    if (waiting.length === 0) return;
+    if (shown === ended.length) return;
     stderr.cork();
-    for (const { line, tally: then } of waiting)
-      if (line?.before === false && !canAnimate)
-        out.say(rowLine(line, doneRows(then), rows), {
-          reference: line.ref,
-          ...(line.txnId !== null && { txnId: line.txnId }),
-        });
+    for (const line of ended.slice(shown)) {
+      shown += 1;
+      if (line.before || canAnimate) continue;
+      const { ref: reference, txnId } = line;
+      out.say(rowLine(line, shown, rows), { reference, ...(txnId !== null && { txnId }) });
+    }
     stderr.uncork();
-    waiting = [];
-    live.progress(doneRows(tally), rows);
+    live.progress(shown, rows);
     live.update();
   };
   const progress = (elapsedMs: number): string => {
-    const { results, before: skipped } = tally;
-    const failed = results.failed + results.unknown;
-    return progressLine(
-      { done: doneRows(tally), rows, failed, elapsedMs, skipped, stopping: stop.aborted },
-      stderrCanvas,
-    );
+    const { failed: unpaid, unknown, paidBefore: skipped } = countsOf(ended);
+    const [done, failed] = [ended.length, unpaid + unknown];
+    const counts = { done, rows, failed, elapsedMs, skipped, stopping: stop.aborted };
+    return progressLine(counts, stderrCanvas);
   };
   const stopShowing = every(shownEveryMs, show);
   try {
     for await (const step of steps) {
-      ({ tally, rows } = step);
+      ({ rows } = step);
       if (step.line !== undefined) {
         out.change(step.line);
-        waiting.push(step);
+        ended.push(step.line);
       } else if (canAnimate) {
         live.start(progress);
         stop.addEventListener('abort', () => live.update(), { once: true });

@@ -2,6 +2,7 @@
 // progress and its result.
 import type Big from 'big.js';
 import { formatAmount, formatSats, money, parseAmount } from '../../formats/amount.js';
+import type { FailureKind } from '../../formats/failure.js';
 import { counted, ownReference, shortId, shortened } from '../../formats/text.js';
 import { cardLines, heading, progressBar, type CardLine } from './card.js';
 import { sanitize, sideBySide } from '../text.js';
@@ -46,7 +47,7 @@ export interface BatchLine {
   readonly paid: Big | null;
   readonly paidCcy: string | null;
   /** The kind of the failure, if the row failed. */
-  readonly error: string | null;
+  readonly error: FailureKind | null;
   readonly message: string | null;
   /** The command to run next for the row. */
   readonly next: string | null;

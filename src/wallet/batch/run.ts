@@ -1,6 +1,6 @@
 // Pays the checked rows of a batch, several at a time, each under its own reference. Counts the
 // outcomes, and derives the failure of the batch.
-import { formatAmount, type Money } from '../../formats/amount.js';
+import { formatAmount } from '../../formats/amount.js';
 import {
   asFailure,
   Failure,
@@ -16,7 +16,7 @@ import { methodOf } from '../instruction/instruction.js';
 import { orderOf } from '../instruction/order.js';
 import { pay } from '../payment/pay.js';
 import type { Ceiling } from './check.js';
-import { markOf, sumsOf, type Row, withResult, type RowState } from './row.js';
+import { markOf, type Row, withResult, type RowState } from './row.js';
 import { counted } from '../../formats/text.js';
 
 export interface BatchOptions {
@@ -220,54 +220,36 @@ async function paidElsewhere(
   return mayPay ? { ...withResult(row, undefined, txn), before: true } : undefined;
 }
 
-export interface BatchTally {
-  /** The row counts. A row that ended as `error` counts as unknown, a row not paid as failed. */
-  readonly results: Readonly<Record<'paid' | 'inFlight' | 'unknown' | 'failed', number>>;
-  /** The number of rows whose state or failure does not tell what happened to the money. */
-  readonly open: number;
-  /** The number of rows that an earlier run paid or submitted. */
-  readonly before: number;
-  /** The total debit of this run by currency, including fees. */
-  readonly spent: readonly Money[];
-  /** The kinds of the rows' failures. */
-  readonly kinds: ReadonlySet<FailureKind>;
+/** What became of a row, as its line shows it. */
+export interface EndedRow {
+  readonly outcome: RowState;
+  /** Whether an earlier run submitted the payment. */
+  readonly before: boolean;
+  /** The kind of the row's failure. */
+  readonly error: FailureKind | null;
 }
 
-export const emptyTally: BatchTally = {
-  results: { paid: 0, inFlight: 0, unknown: 0, failed: 0 },
-  open: 0,
-  before: 0,
-  spent: [],
-  kinds: new Set(),
-};
-
-const countedAs: Readonly<Partial<Record<RowState, keyof BatchTally['results']>>> = {
+/** The outcomes after which money moved, or may have moved. All other rows count as failed. */
+const countedAs: Readonly<Partial<Record<RowState, 'paid' | 'inFlight' | 'unknown'>>> = {
   paid: 'paid',
   'in-flight': 'inFlight',
   unknown: 'unknown',
   error: 'unknown',
 };
 
-export function tallied({ results, open, before, spent, kinds }: BatchTally, row: Row): BatchTally {
-  const { total, failure } = row;
-  const isBefore = row.before === true;
-  const state = countedAs[row.state] ?? 'failed';
-  const leaves = isBefore || state === 'failed' ? undefined : total;
-  return {
-    results: { ...results, [state]: results[state] + 1 },
-    open: open + Number(row.state === 'unknown' || (failure !== undefined && isUnknown(failure))),
-    before: before + Number(isBefore),
-    spent: leaves === undefined ? spent : sumsOf([...spent, leaves]),
-    kinds: failure === undefined ? kinds : new Set(kinds).add(failure.kind),
-  };
+/** Counts the rows that have ended. */
+export function countsOf(ended: readonly EndedRow[]) {
+  const counts = { paidBefore: 0, paid: 0, inFlight: 0, unknown: 0, failed: 0 };
+  for (const { outcome, before } of ended) {
+    counts[countedAs[outcome] ?? 'failed'] += 1;
+    counts.paidBefore += Number(before);
+  }
+  return counts;
 }
 
-export const doneRows = ({ results }: BatchTally): number =>
-  results.paid + results.inFlight + results.unknown + results.failed;
-
 /** Whether this run has submitted a payment. */
-export const hasMoved = ({ results, before }: BatchTally): boolean =>
-  results.paid + results.inFlight + results.unknown > before;
+export const hasMoved = (ended: readonly EndedRow[]): boolean =>
+  ended.some(({ outcome, before }) => !before && countedAs[outcome] !== undefined);
 
 export const runAgain = {
   hint: 'Run the same command again. It continues the batch and pays no row twice.',
@@ -281,12 +263,16 @@ export const runAgain = {
  * differ. If this run submitted a payment, the failure does not promise that nothing was sent.
  */
 export function failureOf(
-  tally: BatchTally,
+  ended: readonly EndedRow[],
   rows: number,
   interrupted: boolean,
 ): Failure | undefined {
-  const { results, open, kinds } = tally;
-  const notStarted = rows - doneRows(tally);
+  const { failed } = countsOf(ended);
+  const notStarted = rows - ended.length;
+  const kinds = new Set(ended.flatMap(({ error }) => error ?? []));
+  const open = ended.filter(
+    ({ outcome, error }) => outcome === 'unknown' || (error !== null && isUnknown({ kind: error })),
+  ).length;
   if (open > 0) {
     const why = `${counted(open, 'row')} may or may not have been paid.`;
     return kinds.has('outcome-unknown') && !kinds.has('pending')
@@ -298,22 +284,27 @@ export function failureOf(
       : new Failure('pending', why, { money: 'Outcome unknown', ...runAgain });
   }
   if (interrupted && (notStarted > 0 || kinds.has('interrupted')))
-    return hasMoved(tally)
-      ? stopped(tally, rows, 'you interrupted the batch. The other rows are paid or in flight.')
+    return hasMoved(ended)
+      ? stopped(ended, rows, 'you interrupted the batch. The other rows are paid or in flight.')
       : new Failure('interrupted', 'nothing moved.', { money: 'Interrupted', ...runAgain });
-  if (results.failed === 0) return undefined;
+  if (failed === 0) return undefined;
   const [only = 'payment-failed', ...others] = kinds;
   const one = others.length > 0 ? 'payment-failed' : only;
-  const kind = hasMoved(tally) ? besideSubmitted(one) : one;
+  const kind = hasMoved(ended) ? besideSubmitted(one) : one;
   const more = notStarted === 0 ? '' : `, and ${notStarted} not started`;
-  return notPaid(kind, `${results.failed} of ${counted(rows, 'row')}${more}.`);
+  return notPaid(kind, `${failed} of ${counted(rows, 'row')}${more}.`);
 }
 
 const notPaid = (kind: FailureKind, why: string, cause?: unknown): Failure =>
   new Failure(kind, why, { money: 'Not paid', ...runAgain, cause });
 
 /** The failure of a batch that stopped after it had submitted payments. */
-export const stopped = (tally: BatchTally, rows: number, why: string, cause?: unknown): Failure => {
-  const left = rows - doneRows(tally) + tally.results.failed;
+export const stopped = (
+  ended: readonly EndedRow[],
+  rows: number,
+  why: string,
+  cause?: unknown,
+): Failure => {
+  const left = rows - ended.length + countsOf(ended).failed;
   return notPaid('pending', `${left} of ${counted(rows, 'row')}, because ${why}`, cause);
 };

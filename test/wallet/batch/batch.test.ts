@@ -3,14 +3,13 @@ import { instructionOfOrder } from '../../../src/wallet/instruction/order.js';
 import { describe, expect, test } from 'vitest';
 import Big from 'big.js';
 import { parseAmount } from '../../../src/formats/amount.js';
-import { Failure, type FailureKind } from '../../../src/formats/failure.js';
+import type { FailureKind } from '../../../src/formats/failure.js';
 import { shortOf } from '../../../src/wallet/batch/check.js';
-import { derivedRef, type Row } from '../../../src/wallet/batch/row.js';
+import { derivedRef } from '../../../src/wallet/batch/row.js';
 import { isProblem, readRows } from '../../../src/wallet/batch/file.js';
-import { emptyTally, failureOf, tallied } from '../../../src/wallet/batch/run.js';
+import { failureOf, type EndedRow } from '../../../src/wallet/batch/run.js';
 import type { Order } from '../../../src/wallet/order/orders.js';
 import { lnurlOrder, onchainOrder } from '../../support/orders.js';
-import { batchRow } from '../support/rows.js';
 
 const columns = {
   names: new Set(['ref', 'to', 'amount', 'note', 'acct_num']),
@@ -227,19 +226,17 @@ describe('funds of a batch', () => {
 });
 
 describe('outcome of a batch', () => {
-  const order = lnurlOrder('a@b.example', parseAmount('1000sat'));
-  const outcome = (state: Row['state'], kind?: FailureKind, before = false): Row =>
-    batchRow(2, order, {
-      state,
-      before,
-      failure: kind === undefined ? undefined : new Failure(kind, 'Why.'),
-    });
+  const outcome = (
+    state: EndedRow['outcome'],
+    error: FailureKind | null = null,
+    before = false,
+  ): EndedRow => ({ outcome: state, error, before });
   const [paid, before, unknown] = [
     outcome('paid'),
-    outcome('paid', undefined, true),
+    outcome('paid', null, true),
     outcome('unknown', 'pending'),
   ];
-  const failed = (kind: FailureKind): Row => outcome('failed', kind);
+  const failed = (kind: FailureKind): EndedRow => outcome('failed', kind);
 
   test.for([
     [
@@ -328,7 +325,7 @@ describe('outcome of a batch', () => {
     ],
     [
       'returns `pending` if the journal refuses a row whose earlier payment is unknown',
-      [before, { ...failed('usage'), state: 'unknown' }],
+      [before, outcome('unknown', 'usage')],
       true,
       false,
       'pending',
@@ -348,8 +345,7 @@ describe('outcome of a batch', () => {
       'payment-failed',
     ],
   ] as const)('failureOf %s', ([, outcomes, complete, interrupted, kind]) => {
-    const tally = outcomes.reduce(tallied, emptyTally);
     const rows = outcomes.length + (complete ? 0 : 1);
-    expect(failureOf(tally, rows, interrupted)?.kind).toBe(kind);
+    expect(failureOf(outcomes, rows, interrupted)?.kind).toBe(kind);
   });
 });

@@ -106,6 +106,11 @@ async function showScreen({ home, more }: Overview, context: Context): Promise<s
     const seen = await readOverview(context).catch(problemOf);
     change(typeof seen === 'string' ? { problem: seen } : { ...seen, problem: undefined });
   };
+  // In the first turn, the screen has just shown current data.
+  const later = async ({ number }: PollTurn): Promise<PollNext<void>> => {
+    if (number > 1) await refresh();
+    return {};
+  };
   const open = async (): Promise<void> => {
     const txnId = openable(model)[model.chosen];
     if (txnId == null) return;
@@ -126,7 +131,7 @@ async function showScreen({ home, more }: Overview, context: Context): Promise<s
       () => undefined,
     );
     const loops = [
-      poll(policies.watchScreen, afterFirstTurn(refresh), { ...context, signal: ended.signal }),
+      poll(policies.watchScreen, later, { ...context, signal: ended.signal }),
       followInbox(merge, refresh, ended.signal, context),
     ];
     await Promise.race([Promise.all(loops), once(ended.signal, 'abort')]);
@@ -140,17 +145,6 @@ async function showScreen({ home, more }: Overview, context: Context): Promise<s
 }
 
 const tickMs = 1_000;
-
-/**
- * Returns a function for `poll` that does no work in the first turn, because the live screen has
- * just shown current data.
- */
-const afterFirstTurn =
-  (work: () => Promise<void>) =>
-  async ({ number }: PollTurn): Promise<PollNext<void>> => {
-    if (number > 1) await work();
-    return {};
-  };
 
 /**
  * Returns the message of a Failure. Rethrows an error that is not a Failure, to end the live
@@ -171,18 +165,19 @@ async function followInbox(
   if (!existsSync(eventsFile(context.home)) && (await context.database()) === undefined) return;
   const inbox = await context.events();
   let [from, lastId] = [context.now(), 0];
-  const read = async (): Promise<void> => {
+  const read = async (): Promise<PollNext<void>> => {
     const fresh: SeenEvent[] = [];
     for await (const { id, receivedAt, txnId, txnState } of inbox.since(from)) {
       if (id <= lastId) continue;
       [from, lastId] = [receivedAt, id];
       if (txnId !== null && txnState !== null) fresh.unshift({ txnId, txnState, at: receivedAt });
     }
-    if (fresh.length === 0) return;
+    if (fresh.length === 0) return {};
     merge(fresh);
     await refresh();
+    return {};
   };
-  await poll(policies.watchInbox, afterFirstTurn(read), { ...context, signal });
+  await poll(policies.watchInbox, read, { ...context, signal });
 }
 
 /** Computes the balances of the last 30 days backwards from the current balances. */

@@ -56,7 +56,8 @@ CREATE INDEX payments_alike ON payments (scope, ref_alike);`,
   PRIMARY KEY (payment_id, number)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX attempts_txn ON attempts (txn_id) WHERE txn_id IS NOT NULL;
-CREATE INDEX attempts_submitted ON attempts (account, limit_time) WHERE limit_time IS NOT NULL;`,
+CREATE INDEX attempts_submitted ON attempts (account, limit_time) WHERE limit_time IS NOT NULL;
+CREATE INDEX attempts_charged ON attempts (account, limit_time) WHERE budget IS NOT NULL;`,
   // The story of each payment. Rows are never changed.
   `CREATE TABLE trail (
   payment_id TEXT NOT NULL REFERENCES payments (id) ON DELETE CASCADE,

@@ -145,10 +145,17 @@ const attemptsSchema = v.array(
 );
 
 /** Selects the attempts of the last day of each account, and those that a budget was charged. */
-const countedAttempts = `SELECT * FROM (SELECT a.*, p.kind,
-    (SELECT max(limit_time) FROM attempts WHERE account = a.account) AS latest
-  FROM attempts a JOIN payments p ON p.id = a.payment_id WHERE a.limit_time IS NOT NULL) AS counted
-  WHERE limit_time + ${dayMs} > latest OR budget IS NOT NULL`;
+const countedAttempts = `WITH days AS (
+    SELECT account, max(limit_time) AS latest FROM attempts
+    WHERE limit_time IS NOT NULL GROUP BY account
+  ), counted AS (
+    SELECT a.*, latest FROM days
+    JOIN attempts a ON a.account = days.account AND a.limit_time > latest - ${dayMs}
+    UNION ALL SELECT a.*, latest FROM days
+    JOIN attempts a ON a.account = days.account AND a.limit_time <= latest - ${dayMs}
+      AND a.budget IS NOT NULL
+  )
+  SELECT counted.*, p.kind FROM counted JOIN payments p ON p.id = payment_id`;
 
 /**
  * Compares the sums of the last day of each account and budget, from which the limits count, and

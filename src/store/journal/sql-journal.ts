@@ -105,7 +105,7 @@ export function openSqlJournal(
     wrongTotals: () =>
       againIf(
         ({ length }) => length > 0,
-        () => database.read(wrongTotals),
+        () => database.transaction(wrongTotals, { isUnlimited: true }),
       ),
     checked: (after, since, atMost) => checkedPage(database, after, since, atMost),
     spent: (account, service) =>

@@ -99,14 +99,14 @@ function visible(rows: Rows, chosen: number, most: number, style: Canvas['style'
       i === chosen && n === 0 ? `${margin}${style.cyan('❯')} ${line.slice(2)}` : margin + line,
     ),
   );
-  for (let from = 0; ; from += 1) {
+  const fittingFrom = (start: number): Rows => {
     let used = 0;
-    const fits = (lines: readonly string[]): boolean => (used += lines.length) <= most;
-    const rest = marked.slice(from);
-    const end = rest.findIndex((lines, i) => !fits(lines) && i > 0);
-    const shown = end < 0 ? rest : rest.slice(0, end);
-    if (chosen < from + shown.length || chosen >= rows.length) return shown;
-  }
+    return marked.slice(start).filter((lines, i) => (used += lines.length) <= most || i === 0);
+  };
+  let start = 0;
+  let shown = fittingFrom(start);
+  while (chosen >= start + shown.length && chosen < rows.length) shown = fittingFrom((start += 1));
+  return shown;
 }
 
 /** The age in ms from which data counts as stale, longer than the ten seconds between updates. */

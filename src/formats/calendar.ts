@@ -197,11 +197,13 @@ export function dayWriter(zone: string): (at: number) => string {
 /** Writes the day and month, such as `22 Oct`, and the year if the year is not the current year. */
 export function dayAndMonth(at: number, now: number): string {
   const isThisYear = new Date(at).getFullYear() === new Date(now).getFullYear();
-  return new Date(at).toLocaleDateString('en-GB', {
+  const text = new Date(at).toLocaleDateString('en-GB', {
     day: 'numeric',
     month: 'short',
     ...(!isThisYear && { year: 'numeric' }),
   });
+  // British English abbreviates one month by four letters, which would widen a column.
+  return text.replace('Sept', 'Sep');
 }
 
 /**

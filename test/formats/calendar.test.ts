@@ -2,7 +2,14 @@
 // other without a gap.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { dateAfter, dayWriter, parseDate, parseZone, spanOf } from '../../src/formats/calendar.js';
+import {
+  dateAfter,
+  dayAndMonth,
+  dayWriter,
+  parseDate,
+  parseZone,
+  spanOf,
+} from '../../src/formats/calendar.js';
 
 describe('calendar dates', () => {
   test.for([
@@ -57,6 +64,15 @@ describe('calendar dates', () => {
       expect(() => parseDate(text)).toThrow('is not a date');
     },
   );
+
+  test('dayAndMonth writes every month with three letters', () => {
+    const months = Array.from({ length: 12 }, (_, month) =>
+      dayAndMonth(+new Date(2026, month, 3), 0),
+    );
+    expect(months.map((text) => text.slice(2, 6)).join('')).toBe(
+      'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec ',
+    );
+  });
 
   test('parseZone refuses an unknown time zone', () => {
     expect(() => parseZone('Mars/Olympus')).toThrow('is not a time zone');

@@ -362,6 +362,15 @@ describe('receipt', () => {
     expect(lines.every((line) => widthOf(line) <= 40)).toBe(true);
   });
 
+  test('shows the date of a receipt once, even if it is more than a week ago', () => {
+    const later = now + 30 * 86_400_000;
+    expect(receipt(transaction({}), { now: later }, plain(80)).slice(0, 3)).toEqual([
+      '  Lightning send   done   2026-03-01',
+      '',
+      '  13:58:31      ✓ quoted',
+    ]);
+  });
+
   test('shows the times of past states in a receipt, and lists the coming states', () => {
     const timeline = (txnState: string): string[] =>
       receipt(transaction({ txnState }), { now }, plain(80)).slice(2, 6);

@@ -139,10 +139,12 @@ function timeline(
   const [start] = reached;
   const steps = stepsOf(transaction);
   const longest = Math.max(9, ...steps.map(({ word }) => widthOf(word)));
-  const sinceText = (at: number): string =>
-    start === undefined || at === start.at
-      ? relativeTime(at, now)
-      : `after ${formatDuration(at - start.at)}`;
+  const sinceText = (at: number): string => {
+    if (start !== undefined && at !== start.at) return `after ${formatDuration(at - start.at)}`;
+    const since = relativeTime(at, now);
+    // The head of the receipt has this date.
+    return dateTime(at).startsWith(since) ? '' : since;
+  };
   const lines = steps.map((step): CardLine => {
     const at = reached.find(({ state }) => state === step.state)?.at;
     return {

@@ -55,6 +55,20 @@ describe('the overview of svcpay', { timeout: 60_000 }, () => {
     expect(await tty.ended).toBe(0);
   });
 
+  test('shows a receipt whole if it fits above one line of keys', async ({ around }) => {
+    await svcpay(['send', 'ada@example.com', '1000sat', '--yes'], around);
+    const tty = svcpayTty([], { ...around, columns: 80, rows: 23 });
+    await tty.waitFor("e last payment's story");
+    tty.type('e');
+    await tty.waitFor('Paid once');
+    tty.type('s');
+    await tty.waitFor(/Lightning send +done[^]*Transaction +\S{36}\s+a pay again[^\n]*esc back/);
+    tty.type(escape);
+    await tty.waitFor('What next?');
+    tty.type(escape);
+    expect(await tty.ended).toBe(0);
+  });
+
   test.for([
     [80, 24],
     [60, 20],

@@ -443,14 +443,16 @@ function linesOf(shown: Shown, { rows, newer, total }: Picked, canvas: Canvas): 
   const head = ['History', `${number}${total === null ? '' : ` of ${total}`}`];
   const title = txn === undefined ? head : [...head, lineKind(txn), createdText(txn).slice(0, 16)];
   const lines = opened?.lines(canvas) ?? [];
-  const below = belowOf(shown, true, canvas);
-  const room = Math.max(canvas.rows - below.length - 2, 1);
+  const roomAbove = (below: string[]): number => Math.max(canvas.rows - below.length - 2, 1);
+  const whole = belowOf(shown, false, canvas);
+  const below = lines.length > roomAbove(whole) ? belowOf(shown, true, canvas) : whole;
+  const room = roomAbove(below);
   const start = (turns % Math.max(Math.ceil(lines.length / room), 1)) * room;
   return [
     `  ${style.dim(truncate(title.join(' · '), columns - 3))}`,
     '',
     ...lines.slice(start, start + room),
-    ...(lines.length > room ? below : belowOf(shown, false, canvas)),
+    ...below,
   ];
 }
 

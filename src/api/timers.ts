@@ -1,5 +1,6 @@
 // The timers of Node, taken when the module loads, so that the fake timers of a test runner do not
 // stop requests and pauses. Also ends a wait when its signal fires.
+import { setMaxListeners } from 'node:events';
 import * as timers from 'node:timers';
 import { setTimeout as promised } from 'node:timers/promises';
 import { timerMs } from '../formats/calendar.js';
@@ -46,6 +47,8 @@ export async function unlessInterrupted<T>(
 ): Promise<T> {
   throwIfInterrupted(signal);
   if (signal === undefined) return work();
+  // Disables Node's warning, because every row of a batch may wait for the same token.
+  setMaxListeners(0, signal);
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(interrupted(signal));
     signal.addEventListener('abort', stop, { once: true });

@@ -1,7 +1,7 @@
 // ServiceClient signs in, renews its token before the expiry, and signs in again after a 401
 // response.
 import { createHmac } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { HttpRequest, Transport } from '../../src/api/errors.js';
 import type { Token } from '../../src/api/types.js';
 import { answer, type FakeAnswer } from '../support/fake-transport.js';
@@ -34,6 +34,15 @@ function expectSigned({ headers, body }: HttpRequest): void {
 }
 
 describe('ServiceClient token request', () => {
+  test('does not warn of many listeners if many calls wait for the same token', async () => {
+    const { client, service } = world({ token: null });
+    service.on('POST', tokenPath, tokenAnswer('fresh'));
+    using warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
+    const shared = client.until(new AbortController().signal);
+    await Promise.all(Array.from({ length: 20 }, () => shared.authenticate()));
+    expect(warn).not.toHaveBeenCalled();
+  });
+
   test('signs exactly the sent bytes and keeps the secret out of the token request', async () => {
     const { client, service } = world({ token: null });
     service.on('POST', tokenPath, tokenAnswer('fresh'));

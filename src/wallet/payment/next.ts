@@ -265,7 +265,8 @@ function inFlight(situation: Situation<Settling>): Decision {
  * specification does not prove that the service has accepted the payment.
  */
 function acknowledged({ attempt, payment }: Situation<Settling>, txn: Transaction): Decision {
-  const { txnState } = attempt;
+  // An attempt that the service once reported as lapsed keeps this state until its final state.
+  const { txnState } = attempt.state === 'unknown' ? txn : attempt;
   if (txnState !== null && knownStates.includes(txnState))
     return stop({ txn: { ...txn, txnState } }, false);
   const cause = `the service reports the state ${txnState}, which is not recognized.`;

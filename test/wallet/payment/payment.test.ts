@@ -1097,6 +1097,21 @@ describe('the payment driver at the confirmation', () => {
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
 
+  test.each([{ wait: false }, { until: 'quoted' }] as const)(
+    'reports the state that the service names after an early `expired`, with %o',
+    async (options) => {
+      const made = bench();
+      made.confirms = () => {
+        made.time += 61_000;
+        return 'expired';
+      };
+      await expect(made.pay()).rejects.toMatchObject({ kind: 'outcome-unknown' });
+      const transaction = async () => ({ ...made.transactions[0]!, txnState: 'destsent' });
+      Object.assign(made.deps, { service: { ...made.deps.service, transaction } });
+      expect(await made.pay(options)).toMatchObject({ txnId: 't1', txnState: 'destsent' });
+    },
+  );
+
   test.each(['a confirmation is being processed', 'already confirmed', 'conflict'])(
     'reports an unknown outcome if the service refuses a confirmation with "%s"',
     async (reason) => {

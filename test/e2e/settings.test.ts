@@ -203,6 +203,14 @@ describe('svcpay before a change that is hard to undo', () => {
     },
   );
 
+  test('names the run of a saved contact in the command that pays the contact', async ({
+    home,
+  }) => {
+    const tty = svcpayTty(['--sandbox', 'contacts', 'add', 'ada', 'ada@example.com'], { home });
+    expect(await tty.ended).toBe(0);
+    expect(tty.text()).toContain('svcpay --sandbox send ada');
+  });
+
   test('raises a limit only if the person types the amount again or gives --yes', async ({
     home,
   }) => {

@@ -107,11 +107,11 @@ export const contactsAdd = defineCommand({
     await changeContact(config, name, () => kept);
     return { name, ...kept };
   },
-  view: record({
-    ...contactList,
-    screen: (_canvas, { name }: ListedContact) => [
+  view: record({ ...contactList, screen: () => [] }),
+  adapt: ({ name }, _inputs, { globals }) => ({
+    screen: () => [
       `  ${name} is in your contacts.`,
-      `  ${commandLine({ command: 'send', argument: name }, {})}`,
+      `  ${commandLine({ command: 'send', argument: name }, globals)}`,
     ],
   }),
 });

@@ -40,7 +40,7 @@ import { readWorth } from '../payment/payment-screen.js';
 import { messageOf } from '../../formats/text.js';
 import { repeatable, type Instruction } from '../../wallet/instruction/instruction.js';
 import { inWords } from '../../wallet/instruction/words.js';
-import { failureLines } from '../../terminal/next-step.js';
+import { commandLine, failureLines } from '../../terminal/next-step.js';
 import { copying, openFullScreen } from '../../terminal/full-screen.js';
 import { truncate, wrap } from '../../terminal/text.js';
 import type { Canvas } from '../../terminal/terminal.js';
@@ -132,8 +132,8 @@ async function welcome(context: Context): Promise<void> {
 const demo: Words = ['demo'];
 
 /** Runs a command line together with the global options of this process. */
-async function follow(words: Words, { argv, runLine, out }: Context): Promise<number> {
-  out.say(`  svcpay ${words.join(' ')}`);
+async function follow(words: Words, { argv, runLine, out, globals }: Context): Promise<number> {
+  out.say(`  ${commandLine({ command: words.join(' ') }, globals)}`);
   return runLine([...argv, ...words]);
 }
 

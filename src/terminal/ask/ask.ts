@@ -52,8 +52,7 @@ interface AskOptions {
   /** Wraps each question, so that the live line is hidden while svcpay asks the question. */
   readonly around?: <T>(question: () => Promise<T>) => Promise<T>;
   /**
-   * Called at the first key of each prompt, but not for a question that reads a plain line of
-   * input.
+   * Called at each key of a prompt, but not for a question that reads a plain line of input.
    */
   readonly onKey?: () => void;
 }

@@ -36,7 +36,7 @@ import { StringDecoder } from 'node:string_decoder';
 
 /**
  * Creates the prompts.
- * @param onKey called at the first key of each question
+ * @param onKey called at each key of a question
  */
 export function askByPrompts(terminal: Terminal, onKey: () => void): Prompter {
   const { stderrCanvas } = terminal;
@@ -403,12 +403,12 @@ async function runPrompt<T>(
   terminal: Terminal,
   prompt: (context: PromptContext) => Promise<T>,
   behaviour: PromptBehaviour<T>,
-  onFirstKey: () => void,
+  onAnyKey: () => void,
 ): Promise<T | Back> {
   terminal.stdin.echo?.(true);
   if (behaviour.isFresh === true) discardTyped(terminal.stdin);
   for (;;) {
-    const answer = await runOnce(terminal, prompt, behaviour, onFirstKey);
+    const answer = await runOnce(terminal, prompt, behaviour, onAnyKey);
     if (answer !== resized) return answer;
   }
 }
@@ -424,7 +424,7 @@ async function runOnce<T>(
     onSuspend,
     shortcut,
   }: PromptBehaviour<T>,
-  onFirstKey: () => void,
+  onAnyKey: () => void,
 ): Promise<T | Back | typeof resized> {
   const aborter = new AbortController();
   const screen = openScreen(stderr);
@@ -470,7 +470,7 @@ async function runOnce<T>(
     drawAgain();
   };
   input
-    .once('keypress', onFirstKey)
+    .on('keypress', onAnyKey)
     .on('keypress', onKey)
     .on('pause', onPause)
     .on('end', () => aborter.abort());

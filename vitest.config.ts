@@ -42,8 +42,8 @@ export default defineConfig(({ mode }) => ({
     // one with four threads.
     pool: 'forks',
     execArgv: flags,
-    // Most tests wait for the programs that they run.
-    maxWorkers: 6,
+    // Most tests wait for the programs that they run. The long tests run databases and browsers too.
+    maxWorkers: mode === 'all' ? 6 : 8,
     sequence: { sequencer: LongestFirst },
     // Generous: a test on a busy machine is slow, not wrong.
     testTimeout: 60_000,

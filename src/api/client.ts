@@ -474,20 +474,21 @@ const anything = (): void => undefined;
 const isMissing = (error: unknown): boolean =>
   error instanceof ServiceError && error.status === 404 && error.isOwnRefusal;
 
-const any = v.optional(v.unknown());
+/** An option of which only the name is checked. */
+const unchecked = v.optional(v.unknown());
 const checkedWebhook = optionsOf('createWebhook', { callback: v.string(), secret: v.string() });
 const checkedChange = optionsOf('updateWebhook', { callback: option.text, secret: option.text });
 const checkedFilter = optionsOf('transactions', {
-  time: any,
-  startTime: any,
-  endTime: any,
-  txnStatuses: any,
-  srcMethods: any,
-  destMethods: any,
-  excludedSrcMethods: any,
-  excludedDestMethods: any,
-  limit: any,
-  page: any,
+  time: unchecked,
+  startTime: unchecked,
+  endTime: unchecked,
+  txnStatuses: unchecked,
+  srcMethods: unchecked,
+  destMethods: unchecked,
+  excludedSrcMethods: unchecked,
+  excludedDestMethods: unchecked,
+  limit: unchecked,
+  page: unchecked,
 });
 const checkedTransaction = optionsOf('createTransaction', {
   sourceReq: v.object({}),
@@ -497,7 +498,7 @@ const checkedTransaction = optionsOf('createTransaction', {
   deductNetworkFeesFromDest: option.flag,
   deductServicepayFees: option.flag,
   deductNetworkFees: option.flag,
-  sourceOfFunds: any,
+  sourceOfFunds: unchecked,
 });
 const checkedRequest = optionsOf('request', {
   signal: option.signal,

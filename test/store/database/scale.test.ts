@@ -163,6 +163,27 @@ test.runIf(runsAll && hasPgBouncer)(
   },
 );
 
+test.skipIf(!hasPostgres)(
+  'svcpay db status estimates the rows of a large table instead of counting them',
+  async ({ home }) => {
+    const url = server.database();
+    const env = { SVCPAY_DATABASE_URL: url };
+    expect(await svcpay(['db', 'upgrade', '--new'], { home, env })).toMatchObject({ exitCode: 0 });
+    const events = async (): Promise<unknown> =>
+      ((await svcpay(['db', 'status', '--json'], { home, env })).json() as object[])[1];
+    const add = (count: number): string =>
+      server.sql(
+        `SET search_path = svcpay; INSERT INTO events (received_at, body, signature, out_of_order, missing)
+         SELECT 1, '', '', 0, '' FROM generate_series(1, ${count}); ANALYZE events`,
+        new URL(url).pathname.slice(1),
+      );
+    add(9_999);
+    expect(await events()).toMatchObject({ rows: 9_999 });
+    add(43_210);
+    expect(await events()).toMatchObject({ rows: 53_000 });
+  },
+);
+
 test.runIf(runsAll && hasPostgres)(
   'commands of docs/scale.md move an account to its own database',
   { timeout: 60_000 },
